@@ -1,4 +1,5 @@
-/* tenon.c - the entry of the command.  Tests link the rest of it and call tenon_main themselves. */
+/* tenon.c - the entry of the command.  Tests link the rest of it and call tenon_main
+ * themselves. */
 #include "cli.h"
 
 int main(int argc, char **argv)

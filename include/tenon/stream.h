@@ -235,7 +235,7 @@ TN_API TN_NODISCARD tn_status tn_stream_in_memory(tn_plan **plan, const tn_strea
  * of pieces are merged in order, and the result has the bits of tn_stream_run for any number of
  * pieces.
  *
- *     tn_partial_create(&p, &job);                      // of TN_STREAM_REDUCE; job must outlive p
+ *     tn_partial_create(&p, &job);                      // job: a TN_STREAM_REDUCE, outlives p
  *     for (i = 0; i < tn_partial_count(p); i++) {
  *         tn_partial_compute(p, i, &states);            // here, or in another process that
  *         tn_partial_merge(p, states);                  // sends tn_partial_bytes(p) here

@@ -1,7 +1,8 @@
 /* tensor.h - the tensor, its properties and its views.
  *
  * Views and properties are arithmetic on shapes and strides: they never read or write an
- * element, never allocate, and accept tensors whose data is NULL.  Only tn_print reads elements.
+ * element, never allocate, and accept tensors whose data is NULL.  Only tn_print reads
+ * elements.
  *
  * Shared failures, checked in this order:
  *

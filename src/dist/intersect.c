@@ -29,8 +29,8 @@ bool tni_run_add(tni_list *runs, tni_list *agains, const tni_run *run, const tni
     return true;
 }
 
-/* Append one interval; intervals of equal length and spacing are combined into one repeated run.
- * Runs before `first` are left alone. */
+/* Append one interval; intervals of equal length and spacing are combined into one repeated
+ * run.  Runs before `first` are left alone. */
 static bool runs_append(tni_list *runs, tni_list *agains, int64_t first, int64_t dst,
                         int64_t src, int64_t n)
 {

@@ -1,7 +1,8 @@
 /* arena.c - memory of files: an arena of many small allocations that are freed together (names,
  * shapes, tables), and arrays that grow.
  *
- * Allocations of an arena never move.  Each chunk begins with the address of the previous chunk. */
+ * Allocations of an arena never move.  Each chunk begins with the address of the previous
+ * chunk. */
 #include <string.h>
 
 #include "io.h"

@@ -28,9 +28,9 @@ void *tni_arena_rows(tni_arena *a, int64_t n, size_t width); /* n rows of width 
 char *tni_arena_text(tni_arena *a, const char *text, size_t n);
 void tni_arena_free(tni_arena *a);
 
-/* A full array of *capacity elements of `each` bytes, moved to one of twice as many, or of `first`
- * if it had none; old is freed.  NULL: there is no memory, as tni_no_memory says, and old is as
- * it was. */
+/* A full array of *capacity elements of `each` bytes, moved to one of twice as many, or of
+ * `first` if it had none; old is freed.  NULL: there is no memory, as tni_no_memory says, and
+ * old is as it was. */
 void *tni_grown(const char *path, void *old, int64_t *capacity, int64_t first, size_t each);
 
 /* Size of a chunk in bytes; a longer allocation gets a chunk of its own.  Tests lower it. */
@@ -205,8 +205,8 @@ enum {
     TNI_QUEUE_DEPTH = 128 /* fewer are slower, twice as many no faster (a virtual disk) */
 };
 
-/* Create an empty queue.  Only with `threads` may it start threads of its own, where there is no
- * other way.  TN_ENOMEM: no memory, or no way. */
+/* Create an empty queue.  Only with `threads` may it start threads of its own, where there is
+ * no other way.  TN_ENOMEM: no memory, or no way. */
 tn_status tni_queue_open(tni_queue **q, bool threads);
 
 /* Read n bytes at offset `at` of f into `to`, which is valid once the batch has been waited

@@ -26,7 +26,8 @@ const char *tni_op_expects(tn_op op)
     return names[takes];
 }
 
-/* The sources from `from` on promote to t, which op does not take: name the first of that kind. */
+/* The sources from `from` on promote to t, which op does not take: name the first of that
+ * kind. */
 static tn_status refuse(const char *call, tn_op op, tn_dtype t, const tn_dtype *in, int from)
 {
     const bool floats = tni_kind_of(t) <= TNI_UNSIGNED && tni_op_computes(op, TN_F32);

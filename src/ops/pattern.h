@@ -60,8 +60,8 @@ typedef struct tni_fit {
     tni_piece piece[2 * TN_MAX_NDIM];
 } tni_fit;
 
-/* Parse a text, of which reduces is as in tni_pattern_parse, and fit it to src, a checked tensor.
- * Beyond the failures of tni_pattern_parse:
+/* Parse a text, of which reduces is as in tni_pattern_parse, and fit it to src, a checked
+ * tensor.  Beyond the failures of tni_pattern_parse:
  *
  * TN_EARG       the result has more than TN_MAX_NDIM dimensions
  * TN_ESHAPE     the pattern does not fit src's shape

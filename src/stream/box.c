@@ -167,8 +167,8 @@ static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
     p->shortest = tni_shortest_read(job, p->elements, &whole);
 }
 
-/* Short reads that miss the page cache wait for the disk one by one.  Have the system read ahead
- * or, if that would read too much, keep many reads in flight. */
+/* Short reads that miss the page cache wait for the disk one by one.  Have the system read
+ * ahead or, if that would read too much, keep many reads in flight. */
 static void schedule_scattered(const tn_stream *job, tni_schedule *p)
 {
     p->read_ahead = true;

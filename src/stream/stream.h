@@ -196,8 +196,9 @@ tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_
 tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor *view,
                            int64_t *at);
 
-/* Whether the system can read ahead all that a source needs, before short reads request it; false
- * if that would read too much: elements are sparse, or the page cache cannot hold the file. */
+/* Whether the system can read ahead all that a source needs, before short reads request it;
+ * false if that would read too much: elements are sparse, or the page cache cannot hold the
+ * file. */
 bool tni_fetch_can_ahead(const tn_stream_source *s);
 
 /* Ask the system to do so. */

@@ -39,8 +39,8 @@ static tn_status fail_data(const tni_call *call, const tn_tensor *t, int k)
                     tni_operand_name(who, call, k), (long long)tni_numel(t));
 }
 
-/* An operand with elements needs data even if dst has none: what nonzero or take write depends on
- * the elements of a source. */
+/* An operand with elements needs data even if dst has none: what nonzero or take write depends
+ * on the elements of a source. */
 tn_status tni_call_data(const tni_call *call)
 {
     if (call_writes(call) && UNLIKELY(!call->dst->data) && tni_numel(call->dst) > 0)

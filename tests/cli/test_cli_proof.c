@@ -1,5 +1,5 @@
-/* test_cli_proof.c - the proof of a reshard beside a bitmap: random plans hold, and of plans with
- * one number of one piece changed those hold that still give each element one source. */
+/* test_cli_proof.c - the proof of a reshard beside a bitmap: random plans hold, and of plans
+ * with one number of one piece changed those hold that still give each element one source. */
 #include "../../cli/pieces.h"
 
 #include "draw.h"

@@ -1,4 +1,5 @@
-/* test_infiniccl.c - collectives of one rank, what is refused, and the newer calls of infinirt. */
+/* test_infiniccl.c - collectives of one rank, what is refused, and the newer calls of
+ * infinirt. */
 #include "infiniop_client.h"
 
 #include <infiniccl.h>

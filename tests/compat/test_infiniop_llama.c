@@ -1,5 +1,6 @@
-/* test_infiniop_llama.c - a small random Llama through the C ABI, prefill and decode, in F32, F16
- * and BF16, against the same model in double; descriptors are reused, runs allocate nothing. */
+/* test_infiniop_llama.c - a small random Llama through the C ABI, prefill and decode, in F32,
+ * F16 and BF16, against the same model in double; descriptors are reused, runs allocate
+ * nothing. */
 #include "../../examples/llama.h"
 
 #include <setjmp.h>

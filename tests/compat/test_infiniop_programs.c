@@ -1,5 +1,5 @@
-/* test_infiniop_programs.c - operators of several steps: what an InfiniOp must not do with them,
- * one test for each defect that one was seen to have; many threads; a forked child. */
+/* test_infiniop_programs.c - operators of several steps: what an InfiniOp must not do with
+ * them, one test for each defect that one was seen to have; many threads; a forked child. */
 #include "infiniop_client.h"
 
 #include "core/half.h"

@@ -385,8 +385,8 @@ static void failing_allocations_leave_everything(void **state)
 
 /* ---- facts of ops ---- */
 
-/* An op computes in the dtype itself, in f32 for a narrow float without a kernel, or not at all;
- * integers divide in the smaller float that holds them. */
+/* An op computes in the dtype itself, in f32 for a narrow float without a kernel, or not at
+ * all; integers divide in the smaller float that holds them. */
 static void ops_compute_in_a_dtype(void **state)
 {
     (void)state;
@@ -406,7 +406,8 @@ static void ops_compute_in_a_dtype(void **state)
     }
 }
 
-/* A failure in a text has a column, any other has none; a caller's words are taken as they are. */
+/* A failure in a text has a column, any other has none; a caller's words are taken as they
+ * are. */
 static void failures_have_columns(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_dist_calls.c - borders, single copies and pieces of routes; refusals; memory that is out.
+/* test_dist_calls.c - borders, single copies and pieces of routes; refusals; memory that is
+ * out.
  */
 #include "dist_oracle.h"
 
@@ -198,8 +199,8 @@ static int64_t needed_extent(const tn_dist *to, int q, const tn_dist *from, int 
     return most;
 }
 
-/* A peer's part may be as short as what is read of it, and no shorter: cyclic blocks on both sides
- * make runs that are not in the order of their indices. */
+/* A peer's part may be as short as what is read of it, and no shorter: cyclic blocks on both
+ * sides make runs that are not in the order of their indices. */
 static void short_peer_parts(void **state)
 {
     (void)state;

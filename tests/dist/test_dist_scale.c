@@ -1,4 +1,5 @@
-/* test_dist_scale.c - routes at sizes that no machine holds: many ranks, long axes, one process.
+/* test_dist_scale.c - routes at sizes that no machine holds: many ranks, long axes, one
+ * process.
  */
 #include <time.h>
 
@@ -57,8 +58,8 @@ static void counting_free(void *user, void *p, size_t size)
     used = taken ? used : 0;
 }
 
-/* One rank's slab transpose: at most 8 MiB, while it is made too.  The time is printed; tenon-mpi bench
- * compares it with its goal. */
+/* One rank's slab transpose: at most 8 MiB, while it is made too.  The time is printed;
+ * tenon-mpi bench compares it with its goal. */
 static void slab_of_65536(void **state)
 {
     (void)state;

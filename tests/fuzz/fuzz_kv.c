@@ -1,7 +1,8 @@
 /* fuzz_kv.c - bytes as the JSON of --kv.
  *
- * Text that is read gives key-values that the writer of .gguf takes, and that are the same again
- * when they are printed as JSON and read; text that is refused is refused with a sentence. */
+ * Text that is read gives key-values that the writer of .gguf takes, and that are the same
+ * again when they are printed as JSON and read; text that is refused is refused with a
+ * sentence. */
 #include "fuzz.h"
 #include "kv.h"
 

@@ -1,5 +1,5 @@
-/* machine.h - the tensors of a program of bytes: views of a few small blocks of exact size, each
- * with its model. */
+/* machine.h - the tensors of a program of bytes: views of a few small blocks of exact size,
+ * each with its model. */
 #ifndef MACHINE_H
 #define MACHINE_H
 

@@ -234,7 +234,8 @@ static void op_reduce(machine *p, const slot *d, const slot *s)
 
 /* ---- order ---- */
 
-/* What a sort says of where its values come from is true, bytes rise, and number k is number k. */
+/* What a sort says of where its values come from is true, bytes rise, and number k is number
+ * k. */
 static void op_order(machine *p, const slot *d, const slot *s)
 {
     tn_tensor values, at, taken, one, same;

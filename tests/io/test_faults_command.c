@@ -1,6 +1,6 @@
-/* test_faults_command.c - the k-th system call of the command fails, for every k: the old file or
- * the whole new one is there, nothing besides, no descriptor is kept, and the exit code is 1 with
- * one line. */
+/* test_faults_command.c - the k-th system call of the command fails, for every k: the old file
+ * or the whole new one is there, nothing besides, no descriptor is kept, and the exit code is 1
+ * with one line. */
 #include "io_gates.h"
 
 #include <limits.h>

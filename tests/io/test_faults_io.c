@@ -1,6 +1,6 @@
-/* test_faults_io.c - the k-th system call of the library fails, for every k: the old file or the
- * whole new one is there, nothing besides, no descriptor is kept, and the failure is TN_EIO with
- * its reason. */
+/* test_faults_io.c - the k-th system call of the library fails, for every k: the old file or
+ * the whole new one is there, nothing besides, no descriptor is kept, and the failure is TN_EIO
+ * with its reason. */
 #include "io_gates.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* test_io_direct.c - results appended past the page cache: the bytes are those of the other way,
- * whatever the pieces, their addresses and the refusals of the system. */
+/* test_io_direct.c - results appended past the page cache: the bytes are those of the other
+ * way, whatever the pieces, their addresses and the refusals of the system. */
 #include "io_folder.h"
 
 #include <errno.h>
@@ -44,7 +44,8 @@ static tn_status open_writer(tn_writer **w, const char *path, int64_t n)
                           &(tn_write_options){.no_sync = true});
 }
 
-/* n bytes in pieces, from memory at `skew` bytes past what the file has there modulo a block. */
+/* n bytes in pieces, from memory at `skew` bytes past what the file has there modulo a
+ * block. */
 static tn_status put_pieces(tn_writer *w, int64_t n, int64_t piece, int64_t skew, char *memory)
 {
     tn_status status = TN_OK;

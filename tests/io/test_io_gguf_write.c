@@ -176,8 +176,8 @@ static void what_is_refused(void **state)
             tn_writer_open(&w, path, 1, names, ts, &(tn_write_options){.align = 48}));
     assert_int_equal(tn_writer_layout(path, 1, names, ts, NULL, NULL, 0, &bytes_before, &at),
                      TN_EUNSUPPORTED);
-    /* key-values: a type that is unknown, a key as long as the alignment's, an alignment that is
-     * no u32 or too large */
+    /* key-values: a type that is unknown, a key as long as the alignment's, an alignment that
+     * is no u32 or too large */
     static const struct {
         const char *key;
         uint64_t type, value;

@@ -1,4 +1,5 @@
-/* test_io_npy.c - headers of .npy: their text, versions and lengths, dtypes, byte order, many axes. */
+/* test_io_npy.c - headers of .npy: their text, versions and lengths, dtypes, byte order, many
+ * axes. */
 #include "io_made.h"
 
 #include "io/io.h"

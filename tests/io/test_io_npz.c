@@ -1,5 +1,5 @@
-/* test_io_npz.c - the list of a .npz and the headers of its members: extra fields, names, comments,
- * ratios of deflated members, what is damaged and what belongs to others. */
+/* test_io_npz.c - the list of a .npz and the headers of its members: extra fields, names,
+ * comments, ratios of deflated members, what is damaged and what belongs to others. */
 #include "io_made.h"
 
 #include <zlib.h>

@@ -1,5 +1,6 @@
-/* test_io_npz_members.c - members of a .npz: deflated ones that are long or damaged, the bytes that are
- * written, and more and longer members than 16 and 32 bits count, whose elements are holes. */
+/* test_io_npz_members.c - members of a .npz: deflated ones that are long or damaged, the bytes
+ * that are written, and more and longer members than 16 and 32 bits count, whose elements are
+ * holes. */
 #include "io_oracle.h"
 
 #include <fcntl.h>

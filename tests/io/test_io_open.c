@@ -1,5 +1,5 @@
-/* test_io_open.c - files of no format, paths that name none, missing arguments; two threads that map
- * a file at once, and a file that becomes shorter while it is open. */
+/* test_io_open.c - files of no format, paths that name none, missing arguments; two threads
+ * that map a file at once, and a file that becomes shorter while it is open. */
 #include "io_made.h"
 
 #include <errno.h>

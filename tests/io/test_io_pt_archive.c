@@ -1,5 +1,5 @@
-/* test_io_pt_archive.c - archives around a pickle of torch: packed members, byte orders, names and
- * lengths that torch does not write. */
+/* test_io_pt_archive.c - archives around a pickle of torch: packed members, byte orders, names
+ * and lengths that torch does not write. */
 #include "torch_made.h"
 
 #include <zlib.h>

@@ -1,4 +1,5 @@
-/* test_io_reference.c - files that the reference libraries wrote are read as they meant them. */
+/* test_io_reference.c - files that the reference libraries wrote are read as they meant
+ * them. */
 #include "io_oracle.h"
 
 #include <pthread.h>

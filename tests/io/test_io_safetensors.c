@@ -1,5 +1,5 @@
-/* test_io_safetensors.c - headers of .safetensors: their text, offsets, order, dtypes, metadata and the
- * longest ones. */
+/* test_io_safetensors.c - headers of .safetensors: their text, offsets, order, dtypes, metadata
+ * and the longest ones. */
 #include "io_made.h"
 
 #include "io/safetensors/json.h"

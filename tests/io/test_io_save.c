@@ -1,5 +1,5 @@
-/* test_io_save.c - what is written is read back, whatever its dtype and strides; pipes, links and
- * modes. */
+/* test_io_save.c - what is written is read back, whatever its dtype and strides; pipes, links
+ * and modes. */
 #include "io_folder.h"
 
 #include <errno.h>

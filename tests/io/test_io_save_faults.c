@@ -1,5 +1,5 @@
-/* test_io_save_faults.c - a failed write leaves the old file, short transfers are continued, and a
- * failed read is an error. */
+/* test_io_save_faults.c - a failed write leaves the old file, short transfers are continued,
+ * and a failed read is an error. */
 #include "io_folder.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* test_io_writer.c - what a writer refuses, the order and the lengths of tensors, the layout of a
- * file before it is written, and where its temporary file is. */
+/* test_io_writer.c - what a writer refuses, the order and the lengths of tensors, the layout of
+ * a file before it is written, and where its temporary file is. */
 #include "io_fail.h"
 #include "io_oracle.h"
 

@@ -379,8 +379,8 @@ static void members_are_deflated(void **state)
     tn_free(&t);
 }
 
-/* Lengths of a deflated member that need 64 bits stand in the extra field; the elements would be
- * a hole. */
+/* Lengths of a deflated member that need 64 bits stand in the extra field; the elements would
+ * be a hole. */
 static void a_long_member_is_deflated(void **state)
 {
     (void)state;

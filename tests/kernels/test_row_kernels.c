@@ -1,5 +1,5 @@
-/* test_row_kernels.c - rms_norm of floats of 16 bits as they are: the same bits as of their values in
- * f32, for every tail and every instruction set here. */
+/* test_row_kernels.c - rms_norm of floats of 16 bits as they are: the same bits as of their
+ * values in f32, for every tail and every instruction set here. */
 #include <math.h>
 
 #include "draw.h"

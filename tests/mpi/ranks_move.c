@@ -182,8 +182,8 @@ static void given_back(void *user, void *p, size_t size)
     free(p);
 }
 
-/* A plan takes its buffers as one block of the size that it tells (and a label of 64 bytes), and
- * a run takes nothing. */
+/* A plan takes its buffers as one block of the size that it tells (and a label of 64 bytes),
+ * and a run takes nothing. */
 static void memory(MPI_Comm comm)
 {
     const int64_t shape[] = {600, 500}, to[] = {500, 600};

@@ -1,5 +1,5 @@
-/* ranks_random.c - moves, halos and reductions of random bytes between random distributions, bit
- * for bit as the calls on the whole tensor in one process give them.
+/* ranks_random.c - moves, halos and reductions of random bytes between random distributions,
+ * bit for bit as the calls on the whole tensor in one process give them.
  *
  * Every rank draws the whole tensor, so that it knows what its parts must become. */
 #include "ranks_test.h"
@@ -97,7 +97,8 @@ static void side_free(side *s)
 
 /* ---- distributions ---- */
 
-/* Boxes that come from cutting the tensor again and again, some of them on a second rank too. */
+/* Boxes that come from cutting the tensor again and again, some of them on a second rank
+ * too. */
 static tn_dist *draw_boxes(rng *r, int ndim, const int64_t *shape, int ranks)
 {
     enum { MOST = 24 };

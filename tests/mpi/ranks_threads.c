@@ -1,5 +1,5 @@
-/* ranks_threads.c - several threads, each with a communicator of its own, call at the same time:
- * from the first call of the process on. */
+/* ranks_threads.c - several threads, each with a communicator of its own, call at the same
+ * time: from the first call of the process on. */
 #include <pthread.h>
 
 #include "ranks_test.h"

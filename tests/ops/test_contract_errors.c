@@ -500,7 +500,8 @@ static void workspaces(void **state)
     tn_free(&d);
 }
 
-/* Each result between products has 2^62 bytes, all of them together more than can be counted. */
+/* Each result between products has 2^62 bytes, all of them together more than can be
+ * counted. */
 static void too_large(void **state)
 {
     (void)state;

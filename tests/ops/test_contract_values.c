@@ -31,8 +31,8 @@ static char *last_element(const tn_tensor *t)
     return at;
 }
 
-/* One operand is 0 but for one special element of the other: the elements of dst that it belongs
- * to are NaN, the others 0. */
+/* One operand is 0 but for one special element of the other: the elements of dst that it
+ * belongs to are NaN, the others 0. */
 static void special_case(const way_case *c, int special, bool nan)
 {
     char spec[64];
@@ -178,8 +178,8 @@ static void plans_with_other_numbers(void **state)
 
 /* ---- memory ---- */
 
-/* A run in a workspace allocates nothing; without one it is what a failed run is short of, which
- * leaves dst as it was. */
+/* A run in a workspace allocates nothing; without one it is what a failed run is short of,
+ * which leaves dst as it was. */
 static void memory_is_counted(void **state)
 {
     (void)state;

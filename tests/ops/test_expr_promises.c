@@ -1,5 +1,5 @@
-/* test_expr_promises.c - what expressions promise of memory: a text is parsed and typed in little
- * stack, evaluating allocates nothing, and no byte beside the operands is touched. */
+/* test_expr_promises.c - what expressions promise of memory: a text is parsed and typed in
+ * little stack, evaluating allocates nothing, and no byte beside the operands is touched. */
 #include "fence.h"
 #include "layout.h"
 
@@ -161,8 +161,8 @@ static void nothing_is_allocated(void **state)
 
 /* ---- work beyond the caches ---- */
 
-/* Sources that come from memory are prefetched and steps run in pieces: the bits are those of the
- * same text on short parts of the tensors, wherever dst begins in a line. */
+/* Sources that come from memory are prefetched and steps run in pieces: the bits are those of
+ * the same text on short parts of the tensors, wherever dst begins in a line. */
 static void beyond_the_caches(void **state)
 {
     (void)state;

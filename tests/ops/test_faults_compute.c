@@ -1,5 +1,6 @@
-/* test_faults_compute.c - reductions, scans, row functions, indexing, contractions, expressions,
- * distributions and DLPack with every allocation failing in turn: TN_ENOMEM, nothing written, nothing lost.
+/* test_faults_compute.c - reductions, scans, row functions, indexing, contractions,
+ * expressions, distributions and DLPack with every allocation failing in turn: TN_ENOMEM,
+ * nothing written, nothing lost.
  *
  * A call that allocates nothing passes at once; the table says which ones do. */
 #include <setjmp.h>

@@ -140,8 +140,8 @@ static void check_special(tn_op op, double x, double y, double want, int isa, tn
                  tn_dtype_name(t), isa, x, y, got.f, want);
 }
 
-/* Powers of halves are those of f64, rounded once: any two numbers, whole exponents, and squares,
- * of which some lie between two halves. */
+/* Powers of halves are those of f64, rounded once: any two numbers, whole exponents, and
+ * squares, of which some lie between two halves. */
 static void powers_of_halves(void **state)
 {
     (void)state;

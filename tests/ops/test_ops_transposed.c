@@ -1,5 +1,6 @@
-/* test_ops_transposed.c - ops whose sources disagree about the dense axis: blocks of whole lines,
- * at every address of dst that an element may have, with the bytes around it untouched. */
+/* test_ops_transposed.c - ops whose sources disagree about the dense axis: blocks of whole
+ * lines, at every address of dst that an element may have, with the bytes around it
+ * untouched. */
 #include <string.h>
 
 #include "layout.h"

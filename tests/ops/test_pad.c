@@ -104,8 +104,8 @@ static void large_pads(void **state)
         }
 }
 
-/* A source that is transposed: each image is a pad of its own where it fits the cache, and the axes
- * that can be parted so lie outside in src, too. */
+/* A source that is transposed: each image is a pad of its own where it fits the cache, and the
+ * axes that can be parted so lie outside in src, too. */
 static void turned_pads(void **state)
 {
     (void)state;

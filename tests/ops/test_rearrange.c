@@ -175,8 +175,8 @@ static void short_axes_are_indexed(void **state)
     }
 }
 
-/* Rows that share cache sets on both sides are transposed by whole lines, where a line is one vector;
- * where one side's do not, it keeps its lines in L1. */
+/* Rows that share cache sets on both sides are transposed by whole lines, where a line is one
+ * vector; where one side's do not, it keeps its lines in L1. */
 static void shared_sets_are_whole_lines(void **state)
 {
     (void)state;
@@ -199,8 +199,8 @@ static void shared_sets_are_whole_lines(void **state)
     }
 }
 
-/* Source rows that neither L1 nor L2 holds are packed, in every width whose lines are several elements;
- * rows that L1 holds are not: those of other sets, and as few as a set has lines. */
+/* Source rows that neither L1 nor L2 holds are packed, in every width whose lines are several
+ * elements; rows that L1 holds are not: those of other sets, and as few as a set has lines. */
 static void shared_sets_are_packed(void **state)
 {
     (void)state;
@@ -255,9 +255,9 @@ static void lines_are_whole(void **state)
     }
 }
 
-/* Copies into memory 16 bytes into a line, as malloc gives it, in every width: listed source rows
- * where the level has the shuffles, a buffer where it has not; narrow elements of source rows that
- * begin anywhere go other ways where a line is one vector. */
+/* Copies into memory 16 bytes into a line, as malloc gives it, in every width: listed source
+ * rows where the level has the shuffles, a buffer where it has not; narrow elements of source
+ * rows that begin anywhere go other ways where a line is one vector. */
 static void any_address_has_its_way(void **state)
 {
     (void)state;
@@ -363,10 +363,10 @@ static void large(void **state)
             check(&big[c], dtype_of_width[w], &r);
 }
 
-/* Every address of dst and of src in a line, in every width, in another order of src's for each case
- * and width, so that each of dst's meets several: transposes of long and of short axes,
- * rows that join, channels; by the call, which plans for the address, and by a plan made without
- * one. */
+/* Every address of dst and of src in a line, in every width, in another order of src's for each
+ * case and width, so that each of dst's meets several: transposes of long and of short axes,
+ * rows that join, channels; by the call, which plans for the address, and by a plan made
+ * without one. */
 static void every_offset(void **state)
 {
     (void)state;

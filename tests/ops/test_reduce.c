@@ -194,8 +194,8 @@ static void test_large(void **state)
         }
 }
 
-/* Columns that are 0 but for a few larger elements in random rows, the later the larger: the best
- * element of many a block is no better than one before it. */
+/* Columns that are 0 but for a few larger elements in random rows, the later the larger: the
+ * best element of many a block is no better than one before it. */
 static void fill_rising(rng *r, const block *b, int64_t rows, int64_t columns, size_t width)
 {
     memset(b->t.data, 0, (size_t)(rows * columns) * width);

@@ -1,5 +1,5 @@
-/* test_reduce_golden.c - reductions, scans and indexing beside NumPy's results, which are numbers
- * in tests/data/reduce_golden.h. */
+/* test_reduce_golden.c - reductions, scans and indexing beside NumPy's results, which are
+ * numbers in tests/data/reduce_golden.h. */
 #include "reduce_oracle.h"
 
 enum { N = 60, MOST = 200 };

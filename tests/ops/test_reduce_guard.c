@@ -1,6 +1,6 @@
-/* test_reduce_guard.c - reductions, scans, rows and indexing touch the bytes of their operands and
- * no others: each lies between two pages that cannot be touched, at the low or the high end, and
- * the results are those of the same call elsewhere in memory. */
+/* test_reduce_guard.c - reductions, scans, rows and indexing touch the bytes of their operands
+ * and no others: each lies between two pages that cannot be touched, at the low or the high
+ * end, and the results are those of the same call elsewhere in memory. */
 #include "core/core.h"
 #include "draw.h"
 #include "fence.h"

@@ -1,5 +1,5 @@
-/* test_reduce_others.c - the questions on which array libraries differ, one test for each answer
- * that reductions, scans and indexing give. */
+/* test_reduce_others.c - the questions on which array libraries differ, one test for each
+ * answer that reductions, scans and indexing give. */
 #include "reduce_oracle.h"
 
 enum { MANY = 8 };
@@ -49,7 +49,8 @@ static double sum_of_same(tn_dtype t, const void *x, int64_t n, int64_t columns,
     return (double)y[0];
 }
 
-/* Parts in any order, whether or not the machine is busy; *most is the largest number of them. */
+/* Parts in any order, whether or not the machine is busy; *most is the largest number of
+ * them. */
 static void backwards(void *most, int parts, void (*body)(void *arg, int part), void *arg)
 {
     *(int *)most = *(int *)most > parts ? *(int *)most : parts;
@@ -136,7 +137,8 @@ static void means_of_integers(void **state)
     }
 }
 
-/* Small integers have the variance of the same numbers as f64, to the bit, also the farthest apart. */
+/* Small integers have the variance of the same numbers as f64, to the bit, also the farthest
+ * apart. */
 static void spreads_of_small_integers(void **state)
 {
     (void)state;

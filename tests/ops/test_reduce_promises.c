@@ -1,5 +1,5 @@
-/* test_reduce_promises.c - what docs/promises.md says of reductions, scans, rows and indexing as
- * calls: their stack, what they allocate, many threads at once, forked children.
+/* test_reduce_promises.c - what docs/promises.md says of reductions, scans, rows and indexing
+ * as calls: their stack, what they allocate, many threads at once, forked children.
  *
  * The calls are those of reduce_calls.h. */
 #include "reduce_calls.h"

@@ -134,7 +134,8 @@ static wide magnitude_of(wide x)
     return x < 0 ? -x : x;
 }
 
-/* Elements of like size, of one sign, of sizes 2^0 ... 2^53, and such that most of them cancel. */
+/* Elements of like size, of one sign, of sizes 2^0 ... 2^53, and such that most of them
+ * cancel. */
 static int64_t drawn(rng *r, int kind, int64_t i)
 {
     const int64_t any = pick(r, -((int64_t)1 << 53), (int64_t)1 << 53);
@@ -179,10 +180,10 @@ static void test_f64_bounds(void **state)
     free(x);
 }
 
-/* In a block the squares of distances from the first element are at most 2048 times those from the
- * mean, where it alone is far from the others, so that 11 bits are lost; of elements of like size 2.
- * Blocks meet at means that are rounded.  n M is n sum(v^2) - sum(v)^2, wherever the elements
- * are. */
+/* In a block the squares of distances from the first element are at most 2048 times those from
+ * the mean, where it alone is far from the others, so that 11 bits are lost; of elements of
+ * like size 2.  Blocks meet at means that are rounded.  n M is n sum(v^2) - sum(v)^2, wherever
+ * the elements are. */
 static void test_var_bounds(void **state)
 {
     (void)state;
@@ -213,7 +214,8 @@ static void test_var_bounds(void **state)
 }
 #endif
 
-/* Zeros with signs show each factor (1, 0) of a product of complex numbers, however long it is. */
+/* Zeros with signs show each factor (1, 0) of a product of complex numbers, however long it
+ * is. */
 static void test_complex_zeros(void **state)
 {
     (void)state;
@@ -237,8 +239,8 @@ static void test_complex_zeros(void **state)
     }
 }
 
-/* The magnitude of a complex number overflows only where it is no number of f64.  In a norm of any
- * order it is NaN if a part is NaN, even beside an infinite one. */
+/* The magnitude of a complex number overflows only where it is no number of f64.  In a norm of
+ * any order it is NaN if a part is NaN, even beside an infinite one. */
 static void test_complex_magnitudes(void **state)
 {
     (void)state;
@@ -424,8 +426,8 @@ static void test_pattern_sentences(void **state)
     }
 }
 
-/* Numbers on the left take no name from the user, numbers on the right are new, and a pattern has
- * the length that pattern.h promises. */
+/* Numbers on the left take no name from the user, numbers on the right are new, and a pattern
+ * has the length that pattern.h promises. */
 static void test_pattern_texts(void **state)
 {
     (void)state;

@@ -109,8 +109,8 @@ static void test_softmax(void **state)
     }
 }
 
-/* Rows whose results come close to the bound, or to the least number that may not be 0, as one row
- * and as many, and down columns. */
+/* Rows whose results come close to the bound, or to the least number that may not be 0, as one
+ * row and as many, and down columns. */
 static void test_softmax_bounds(void **state)
 {
     (void)state;
@@ -155,8 +155,8 @@ static bool same_numbers(const block *want, const block *got)
     return true;
 }
 
-/* Rows that stand side by side, and rows of dense dst of a transposed src: longer than a block, with
- * a NaN in one and infinities in another. */
+/* Rows that stand side by side, and rows of dense dst of a transposed src: longer than a block,
+ * with a NaN in one and infinities in another. */
 static void test_softmax_columns(void **state)
 {
     (void)state;
@@ -217,7 +217,8 @@ static void test_softmax_columns(void **state)
     }
 }
 
-/* Short rows in groups, long ones, and what is left of a vector: rows with gaps have the same bits. */
+/* Short rows in groups, long ones, and what is left of a vector: rows with gaps have the same
+ * bits. */
 static void dense_rows(tn_dtype t, int64_t n)
 {
     enum { ROWS = 37 };

@@ -1,4 +1,5 @@
-/* test_rows_plan.c - plans of softmax, norms and rotations: their bits, and the ways they take. */
+/* test_rows_plan.c - plans of softmax, norms and rotations: their bits, and the ways they
+ * take. */
 #include "line_oracle.h"
 
 #include "draw.h"

@@ -1,4 +1,5 @@
-/* test_scan.c - running reductions, differences, minmax, dot and patterns against plain loops. */
+/* test_scan.c - running reductions, differences, minmax, dot and patterns against plain
+ * loops. */
 #include "line_oracle.h"
 
 #include "copy_oracle.h"
@@ -315,7 +316,8 @@ static void backwards(void *user, int parts, void (*body)(void *arg, int part), 
         body(arg, parts);
 }
 
-/* One line of many blocks, which threads divide: dense, with a step, in place, longer by one. */
+/* One line of many blocks, which threads divide: dense, with a step, in place, longer by
+ * one. */
 static void test_long_lines(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_scan_ways.c - the way and the class of a running reduction, as its plan names them, and sums of
- * floats that are moved as they are. */
+/* test_scan_ways.c - the way and the class of a running reduction, as its plan names them, and
+ * sums of floats that are moved as they are. */
 #include "reduce_oracle.h"
 
 /* Parts one after the other: no machine has too few threads. */
@@ -106,8 +106,8 @@ static void fill_numbers(const tn_tensor *numbers, uint64_t seed, int power)
     x[n - 3] = NAN;
 }
 
-/* Sums in f64, rounded once: few columns, and rows, of floats that are moved as they are; also of
- * numbers that are near the smallest and the largest of the dtype. */
+/* Sums in f64, rounded once: few columns, and rows, of floats that are moved as they are; also
+ * of numbers that are near the smallest and the largest of the dtype. */
 static void test_moved(void **state)
 {
     (void)state;
@@ -135,7 +135,8 @@ static void test_moved(void **state)
     }
 }
 
-/* Columns whose blocks threads divide have the bits of one thread, also longer by one and in place. */
+/* Columns whose blocks threads divide have the bits of one thread, also longer by one and in
+ * place. */
 static void test_column_rounds(void **state)
 {
     (void)state;
@@ -175,7 +176,8 @@ static void test_column_rounds(void **state)
     tn_handle_destroy(three);
 }
 
-/* Whether y follows x in a running maximum, or minimum: NaN follows all, +0 is larger than -0. */
+/* Whether y follows x in a running maximum, or minimum: NaN follows all, +0 is larger than
+ * -0. */
 static bool follows(scalar y, scalar x, bool least)
 {
     if (isnan(x.re) || isnan(y.re))
@@ -242,8 +244,8 @@ static void test_extremes(void **state)
         tn_handle_destroy(handles[i]);
 }
 
-/* The bits of short rows that follow one another are those of each by itself, also in place and by
- * three threads. */
+/* The bits of short rows that follow one another are those of each by itself, also in place and
+ * by three threads. */
 static void test_short_rows(void **state)
 {
     (void)state;

@@ -118,8 +118,8 @@ static void fill_values(rng *r, const tn_tensor *t)
     } while (index_next(at, t->ndim, t->shape));
 }
 
-/* Searches in sequences of more and of fewer elements than there are samples, of any strides, and
- * groups of the same sequences. */
+/* Searches in sequences of more and of fewer elements than there are samples, of any strides,
+ * and groups of the same sequences. */
 static void test_search_many(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_sort.c - sequences of every length that networks, partitions and digits meet at: what comes
- * out is a permutation, in order, equal ones in theirs; and orders that no pivot divides well. */
+/* test_sort.c - sequences of every length that networks, partitions and digits meet at: what
+ * comes out is a permutation, in order, equal ones in theirs; and orders that no pivot divides
+ * well. */
 #include "line_oracle.h"
 
 #include "copy_oracle.h"
@@ -72,7 +73,8 @@ static void check_order(const line *l, const int64_t *at, int64_t k)
     free(seen);
 }
 
-/* One line, dense or with a stride: values and indices, each alone, the first k, one of them. */
+/* One line, dense or with a stride: values and indices, each alone, the first k, one of
+ * them. */
 static void sort_line(rng *r, const line *l, int64_t stride)
 {
     const int64_t width = (int64_t)tn_dtype_size(l->t), n = l->n, k = pick(r, 1, n);
@@ -189,8 +191,8 @@ static void test_columns(void **state)
 
 /* ---- the kernels ---- */
 
-/* Words of which the sample that a pivot is taken of is always the lowest, so that partitions hardly
- * divide them and digits do the rest.  Higher words keep their order in a partition. */
+/* Words of which the sample that a pivot is taken of is always the lowest, so that partitions
+ * hardly divide them and digits do the rest.  Higher words keep their order in a partition. */
 static void worst_order(int64_t *x, int64_t n)
 {
     int64_t *left = malloc((size_t)n * sizeof *left), count = n, value = 0;

@@ -1,4 +1,5 @@
-/* test_tune.c - numbers of the machine: plans that are measured, files that are kept or ignored. */
+/* test_tune.c - numbers of the machine: plans that are measured, files that are kept or
+ * ignored. */
 #include "copy_oracle.h"
 
 #include <stdlib.h>
@@ -88,8 +89,8 @@ static void ignored(void **state)
     remove(path);
 }
 
-/* The first plan looks for a file; one that is damaged leaves the sentence and the column of the
- * failure before it. */
+/* The first plan looks for a file; one that is damaged leaves the sentence and the column of
+ * the failure before it. */
 static void quiet_at_first(void **state)
 {
     (void)state;

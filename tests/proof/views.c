@@ -34,7 +34,8 @@ static void part_of_an_axis(int64_t n, int64_t s, int64_t o, int64_t k, int64_t 
     requires list(m, ndim) && list(t, ndim) && part(n, s, o, k, m, t, ndim);
     assigns \nothing;
     ensures low(n, s, 0, ndim) <= offset_of(n, s, o, 0, ndim) + low(m, t, 0, ndim);
-    ensures offset_of(n, s, o, 0, ndim) + high(m, t, 0, ndim, width) <= high(n, s, 0, ndim, width);
+    ensures offset_of(n, s, o, 0, ndim) + high(m, t, 0, ndim, width) <=
+            high(n, s, 0, ndim, width);
 */
 void part_lies_inside(int ndim, const int64_t *n, const int64_t *s, const int64_t *o,
                       const int64_t *k, const int64_t *m, const int64_t *t, int64_t width)

@@ -15,7 +15,9 @@ Run from the root.  The rules:
   module;
 - files of src/ and include/ have at most 400 lines, those of programs and tests 600, functions of
   the library and its commands 50; no two files of src/ share a name, and every file opens with its
-  own name and a sentence.
+  own name and a sentence;
+- lines have at most 96 columns, comments too, except tables (*.def, and between clang-format off
+  and on).
 """
 import argparse
 import json
@@ -47,6 +49,7 @@ MODULES = {module: (question, uses.split(), calls.split()) for layer in LAYERS
 OUTSIDE = ["cli", "python", "mpi", "examples", "bench"]
 CEILING, CEILING_OUTSIDE = 400, 600
 CEILING_FUNCTION = 50
+COLUMNS = 96
 SOURCE = (".c", ".h", ".inc", ".def", ".cc", ".hpp", ".cpp")
 
 
@@ -112,6 +115,15 @@ def faults_of_form(tree):
             yield f"{path}: does not open with its name"
 
 
+def faults_of_columns(tree):
+    for path in sorted(p for p in tree if not p.endswith(".def")):
+        table = False
+        for number, line in enumerate(tree[path], 1):
+            table = "clang-format off" in line or (table and "clang-format on" not in line)
+            if len(line) > COLUMNS and not table:
+                yield f"{path}:{number}: {len(line)} columns, the ceiling is {COLUMNS}"
+
+
 def faults_of_functions(tree):
     for path in sorted(p for p in tree if p.startswith(("src/", "include/", "cli/", "mpi/"))):
         opened = None
@@ -127,7 +139,9 @@ def faults_of_functions(tree):
 def faults(tree):
     yield from faults_of_functions(tree)
     yield from faults_of_form(tree)
-    yield from faults_of_form(read_files(["tests"]))
+    tests = read_files(["tests"])
+    yield from faults_of_form(tests)
+    yield from faults_of_columns(tree | tests)
     for path in sorted(tree):
         for number, text, target in includes(tree, path):
             wrong = wrong_include(path, text, target)

@@ -9,7 +9,8 @@ enum { STACK = TEST_WATCHED ? 4 << 20 : 256 << 10, ROWS = 130, COLUMNS = 170 };
 
 static const int64_t shape[2] = {ROWS, COLUMNS}, transposed[2] = {COLUMNS, ROWS};
 
-/* Every kind of work on tensors that are there: transposed, staged, converted, padded, joined. */
+/* Every kind of work on tensors that are there: transposed, staged, converted, padded,
+ * joined. */
 static tn_status all_work(void)
 {
     static float a[ROWS * COLUMNS], d[4 * ROWS * COLUMNS];

@@ -1,5 +1,5 @@
-/* test_stream_einsum.c - products of a stream: the bits of tn_einsum where a sum is one tile, and
- * of integers always; the same bits for any memory, layout and kind of source elsewhere. */
+/* test_stream_einsum.c - products of a stream: the bits of tn_einsum where a sum is one tile,
+ * and of integers always; the same bits for any memory, layout and kind of source elsewhere. */
 #include <math.h>
 
 #include "layout.h"

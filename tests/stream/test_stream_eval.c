@@ -51,7 +51,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A callback gets the indices of the view; the tensor behind it has extent 1 where it repeats. */
+/* A callback gets the indices of the view; the tensor behind it has extent 1 where it
+ * repeats. */
 static tn_tensor squeezed[NAMES];
 
 static void make_source(tn_stream_source *s, int k, int kind)

@@ -1,5 +1,6 @@
-/* test_stream_ways.c - every way to read and write a file gives the same bytes: buffered, direct,
- * two-pass; by io_uring and by threads; with system calls that are refused, cut short or fail. */
+/* test_stream_ways.c - every way to read and write a file gives the same bytes: buffered,
+ * direct, two-pass; by io_uring and by threads; with system calls that are refused, cut short
+ * or fail. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -368,7 +369,8 @@ static void test_columns(void **state)
     unlink("out.npy");
 }
 
-/* The page cache forgets the files of jobs that are longer than the budget, and of no others. */
+/* The page cache forgets the files of jobs that are longer than the budget, and of no
+ * others. */
 static void test_tidy(void **state)
 {
     (void)state;

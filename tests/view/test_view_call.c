@@ -1,5 +1,5 @@
-/* test_view_call.c - the order in which a call checks its arguments, and how sources are brought
- * to dst's shape. */
+/* test_view_call.c - the order in which a call checks its arguments, and how sources are
+ * brought to dst's shape. */
 #include <stdlib.h>
 
 #include "view_oracle.h"

@@ -184,7 +184,8 @@ static void axes_merge_when_they_walk_as_one(void **state)
             fail_msg("%s", rows[k].says);
 }
 
-/* Row-major order counts like an odometer; the offset of an element is a walk along its axes. */
+/* Row-major order counts like an odometer; the offset of an element is a walk along its
+ * axes. */
 static void elements_are_counted_like_an_odometer(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* cast_odd.h - f64 to f32, rounded to odd, by vectors of AVX2 and AVX-512 (core/half.h says what odd
- * means). */
+/* cast_odd.h - f64 to f32, rounded to odd, by vectors of AVX2 and AVX-512 (core/half.h says
+ * what odd means). */
 #ifndef TNI_CAST_ODD_H
 #define TNI_CAST_ODD_H
 
@@ -8,8 +8,8 @@
 
 #if defined(__AVX512F__)
 
-/* Conversion cuts bits off.  Where there were any, the last bit is set: the neighbours of a number
- * that f32 has not are the number cut off and the next one, of which one is odd. */
+/* Conversion cuts bits off.  Where there were any, the last bit is set: the neighbours of a
+ * number that f32 has not are the number cut off and the next one, of which one is odd. */
 INLINE void f64_odds(char *d, const char *s, int64_t n)
 {
     for (; n > 0; n -= 8, d += 32, s += 64) {
@@ -35,8 +35,8 @@ INLINE __m128 odd_four(__m256i x)
     return _mm256_cvtpd_ps((__m256d)_mm256_andnot_si256(last, _mm256_or_si256(x, any)));
 }
 
-/* Whether some of eight numbers, of which h are the upper halves, have more or fewer last bits as
- * f32: those below 2^-126 but 0, and from 2^128 on but infinity and NaN. */
+/* Whether some of eight numbers, of which h are the upper halves, have more or fewer last bits
+ * as f32: those below 2^-126 but 0, and from 2^128 on but infinity and NaN. */
 INLINE bool odd_ends(__m256i h)
 {
     const __m256i low = _mm256_set1_epi32(897 << 20), range = _mm256_set1_epi32(254 << 20);

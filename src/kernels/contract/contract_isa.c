@@ -46,8 +46,8 @@ INLINE __m256i first(int64_t dwords)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)(window + 8 - dwords));
 }
-#define LOAD_4(s, n)     _mm256_maskload_epi32((const int *)(const void *)(s), first(n))
-#define LOAD_8(s, n)     _mm256_maskload_epi64((const long long *)(const void *)(s), first(2 * (n)))
+#define LOAD_4(s, n)     _mm256_maskload_epi32((const void *)(s), first(n))
+#define LOAD_8(s, n)     _mm256_maskload_epi64((const void *)(s), first(2 * (n)))
 #define STORE_4(d, v, n) _mm256_maskstore_epi32((int *)(void *)(d), first(n), (__m256i)(v))
 #define STORE_8(d, v, n)                                                                       \
     _mm256_maskstore_epi64((long long *)(void *)(d), first(2 * (n)), (__m256i)(v))

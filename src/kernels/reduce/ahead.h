@@ -1,8 +1,8 @@
 /* ahead.h - prefetches eight rows while eight others are read, or the rest of a sequence.
  *
- * Eight rows are prefetched in the order of their addresses, one after the other, into L2: L1 has
- * too few fill buffers for all the lines in flight, and a load of a line in flight would wait
- * for it. */
+ * Eight rows are prefetched in the order of their addresses, one after the other, into L2: L1
+ * has too few fill buffers for all the lines in flight, and a load of a line in flight would
+ * wait for it. */
 #ifndef TNI_AHEAD_H
 #define TNI_AHEAD_H
 
@@ -27,8 +27,8 @@ INLINE ahead ahead_of(const char *const *next, int64_t bytes)
 }
 
 /* Prefetch what is read after AHEAD more bytes of a sequence.  The hardware does not follow
- * loads of one line for each row: sums of rows of 16 f32 are read at 61 GB/s instead of 16 (Zen 5,
- * "Reductions, scans and rows on Zen 5" in docs/investigations/reductions.md). */
+ * loads of one line for each row: sums of rows of 16 f32 are read at 61 GB/s instead of 16 (Zen
+ * 5, "Reductions, scans and rows on Zen 5" in docs/investigations/reductions.md). */
 INLINE void fetch_ahead(const char *x, int64_t bytes)
 {
     enum { AHEAD = 2048 };

@@ -43,8 +43,8 @@ typedef struct tni_key_kernels {
      * and which becomes the number of the row. */
     void (*rows_arg)(char *best, char *which, const char *const *row, int64_t w, int64_t at,
                      const tni_key_rule *rule);
-    /* The largest of each of w columns in `join` rows of keys, a power of two, at acc; it is left in
-     * the first row. */
+    /* The largest of each of w columns in `join` rows of keys, a power of two, at acc; it is
+     * left in the first row. */
     void (*merge)(char *acc, int64_t w, int64_t join);
     int64_t (*count)(const char *x, int64_t n, int64_t mask); /* elements with a bit of mask */
     /* The elements whose keys are key[i].  For floats, the key of NaN becomes quiet. */
@@ -64,8 +64,8 @@ typedef struct tni_key_kernels {
                          int64_t mask);
 } tni_key_kernels;
 
-/* Sequences of fewer elements are short: they can be counted in 8 signed bits, and a sum of bytes
- * fits 16 signed bits. */
+/* Sequences of fewer elements are short: they can be counted in 8 signed bits, and a sum of
+ * bytes fits 16 signed bits. */
 enum { TNI_SHORT = 128 };
 
 /* Kernels for one integer dtype, modulo 2^64, for any n. */

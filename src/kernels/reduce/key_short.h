@@ -5,8 +5,8 @@
 
 #include "key.h"
 
-/* count dense rows of 1 <= n < TNI_SHORT elements, one after the other.  A kernel is NULL if the
- * instruction set has none. */
+/* count dense rows of 1 <= n < TNI_SHORT elements, one after the other.  A kernel is NULL if
+ * the instruction set has none. */
 typedef struct tni_key_short {
     /* Indexed by log2 of the element's width.
      *

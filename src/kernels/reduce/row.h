@@ -30,8 +30,8 @@ typedef struct tni_short_rows {
 } tni_short_rows;
 
 typedef struct tni_row_typed {
-    /* The largest of n >= 1 elements, +0 for -0; NaN if there is one.  Every way takes a maximum
-     * of -0 as +0, so that the zeros of x - max have one sign. */
+    /* The largest of n >= 1 elements, +0 for -0; NaN if there is one.  Every way takes a
+     * maximum of -0 as +0, so that the zeros of x - max have one sign. */
     double (*max)(const char *x, int64_t n);
     /* Store exp(x - c) of a block in e, and return their sum by the tree; c is not less than
      * any x.  The bytes at x + ahead are prefetched.  e may be x if both have the same
@@ -62,11 +62,11 @@ typedef struct tni_row_typed {
     void (*exp_sum)(double *acc, const char *x, int64_t step, const char *c, int64_t n,
                     int64_t rows);
 
-    /* Short rows, in order: dense rows of up to TNI_ROW_FEW elements, and rows of short_least to
-     * short_most.  A row that does not fill a vector of the type of the arithmetic (f32 or f64) is
-     * loaded and stored as a whole vector, which passes its end; the next row overwrites what is
-     * stored there.  Such rows are dense, and memory has room for whole groups of
-     * TNI_ROW_TOGETHER.  NULL if the instruction set has no such kernel. */
+    /* Short rows, in order: dense rows of up to TNI_ROW_FEW elements, and rows of short_least
+     * to short_most.  A row that does not fill a vector of the type of the arithmetic (f32 or
+     * f64) is loaded and stored as a whole vector, which passes its end; the next row
+     * overwrites what is stored there.  Such rows are dense, and memory has room for whole
+     * groups of TNI_ROW_TOGETHER.  NULL if the instruction set has no such kernel. */
     void (*few_rows)(const tni_short_rows *s);
     void (*short_rows)(const tni_short_rows *s);
     int64_t short_least, short_most;

@@ -25,8 +25,8 @@ INLINE vf splat_vf(float x)
     return (vf){0} + x;
 }
 
-/* y - k * ln(2), with ln(2) in two parts: that of one as f32, k * 2^-29, is more than the bound of
- * softmax leaves beside the error of x - max. */
+/* y - k * ln(2), with ln(2) in two parts: that of one as f32, k * 2^-29, is more than the bound
+ * of softmax leaves beside the error of x - max. */
 INLINE vf less_ln2(vf y, vf k)
 {
 #if defined(__AVX2__)

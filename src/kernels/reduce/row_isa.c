@@ -99,8 +99,8 @@ static void logs(double *x, int64_t n)
 #define WRITE_SOME(p, v, n) put_some_vf(p, v, 4 * (n))
 #include "row_typed.inc"
 
-/* Short rows of other types are transposed in registers where that is faster than a copy kernel:
- * with AVX-512 those of 16 bits (docs/investigations/reductions.md, "Rows on Zen 3" and
+/* Short rows of other types are transposed in registers where that is faster than a copy
+ * kernel: with AVX-512 those of 16 bits (docs/investigations/reductions.md, "Rows on Zen 3" and
  * "Reductions, scans and rows on Zen 5"). */
 #if defined(__AVX2__)
 #define SHORT_ROWS
@@ -181,8 +181,8 @@ static void logs(double *x, int64_t n)
         .plus_by = plus_by_##type, .exp_sum = exp_sum_##type, __VA_ARGS__                      \
     }
 #define FEW(type) .few_rows = few_rows_##type
-/* Fewest and most elements of the rows for which short_rows is faster than other ways: Zen 3, and
- * Zen 5 with AVX-512. */
+/* Fewest and most elements of the rows for which short_rows is faster than other ways: Zen 3,
+ * and Zen 5 with AVX-512. */
 #define SHORT(type, least, most)                                                               \
     .short_rows = short_rows_##type, .short_least = least, .short_most = most
 

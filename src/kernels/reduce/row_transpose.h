@@ -1,5 +1,5 @@
-/* row_transpose.h - rows and lines in registers: square tiles transposed, and with AVX-512 rows of
- * few elements deinterleaved. */
+/* row_transpose.h - rows and lines in registers: square tiles transposed, and with AVX-512 rows
+ * of few elements deinterleaved. */
 #ifndef TNI_ROW_TRANSPOSE_H
 #define TNI_ROW_TRANSPOSE_H
 
@@ -37,8 +37,9 @@ INLINE void transpose_vf(vf *r)
 }
 
 /* Rows of n elements, one after the other, are interleaved lines: element i is in lane i / n of
- * line i % n.  n is a constant.  These are the lanes i whose element number is n * i + j and comes
- * from vector k, and those whose element number is lanes * k + i and comes from line j. */
+ * line i % n.  n is a constant.  These are the lanes i whose element number is n * i + j and
+ * comes from vector k, and those whose element number is lanes * k + i and comes from line
+ * j. */
 INLINE uint32_t from_vector(int lanes, int n, int j, int k)
 {
     uint32_t mask = 0;

@@ -12,8 +12,8 @@
  * Two are faster than one with AVX2 ("Rows on Zen 3" in docs/investigations/reductions.md). */
 enum { LINE_VECTORS = 2 };
 
-/* The longest rows that are transposed in registers: with AVX-512, longer ones are faster row by row
- * (Zen 5).  Their lines take 16 KiB of stack. */
+/* The longest rows that are transposed in registers: with AVX-512, longer ones are faster row
+ * by row (Zen 5).  Their lines take 16 KiB of stack. */
 enum { SHORT_MOST = V == 64 ? 64 : TNI_ROW_SHORT };
 
 typedef int32_t vf_bits __attribute__((vector_size(V)));

@@ -60,8 +60,8 @@ typedef struct tni_scan_sums {
     void (*totals)(const char *x, int64_t x_step, int64_t rows, int64_t w, double *chain);
     int64_t narrow; /* shorter sequences are faster as columns; 0: the default */
     int64_t most;   /* longer sequences gain nothing by many; at most TNI_SCAN_SHORT */
-    /* Dense sequences of n elements that follow one another.  Reads up to 32 bytes after the end
-     * of x and writes as many after the end of d.  NULL: not with this instruction set. */
+    /* Dense sequences of n elements that follow one another.  Reads up to 32 bytes after the
+     * end of x and writes as many after the end of d.  NULL: not with this instruction set. */
     void (*many)(char *d, const char *x, int64_t n, int64_t rows);
 } tni_scan_sums;
 

@@ -31,8 +31,8 @@ INLINE void odd_half(half *f, const group *v)
 }
 
 #if defined(__AVX512F__)
-/* Two groups as f32, rounded to odd.  A sum of 16-bit floats is a multiple of the smallest of them,
- * which f32 has in full where it is subnormal: bits are cut off only behind the 24th. */
+/* Two groups as f32, rounded to odd.  A sum of 16-bit floats is a multiple of the smallest of
+ * them, which f32 has in full where it is subnormal: bits are cut off only behind the 24th. */
 INLINE __m512 odd_pair(const group *a, const group *b)
 {
     enum { NOT_NAN = 0x11111100 }; /* for vfixupimm: NaN becomes the first operand */

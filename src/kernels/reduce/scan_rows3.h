@@ -32,7 +32,8 @@ INLINE __m128 sum_of_three(__m128 a, __m128 b, __m128 c)
     return _mm256_cvtpd_ps(_mm256_add_pd(two, _mm256_cvtps_pd(a)));
 }
 
-/* Each of three vectors has the elements of a lane at other places: 0 1 2 0, 1 2 0 1, 2 0 1 2. */
+/* Each of three vectors has the elements of a lane at other places: 0 1 2 0, 1 2 0 1, 2 0 1
+ * 2. */
 INLINE __m256 first_of_threes(const __m256 *v)
 {
     return _mm256_blend_ps(_mm256_blend_ps(v[0], v[1], 0x44), v[2], 0x22);

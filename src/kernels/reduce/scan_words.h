@@ -1,6 +1,6 @@
 /* scan_words.h - running sums and maxima of integers, whose results do not depend on the order:
- * with AVX2 by vectors of 32 bytes, otherwise, and long sequences with AVX-512, by vectors of 64
- * bytes. */
+ * with AVX2 by vectors of 32 bytes, otherwise, and long sequences with AVX-512, by vectors of
+ * 64 bytes. */
 #ifndef TNI_SCAN_WORDS_H
 #define TNI_SCAN_WORDS_H
 
@@ -33,8 +33,9 @@ INLINE __m256i larger64(__m256i a, __m256i b)
 #endif
 }
 
-/* Sums of dense sequences of n that follow one another. Each is read and written in whole vectors,
- * so up to 24 bytes of the next sequence are read and overwritten before its own turn. */
+/* Sums of dense sequences of n that follow one another. Each is read and written in whole
+ * vectors, so up to 24 bytes of the next sequence are read and overwritten before its own
+ * turn. */
 static void many_int(char *d, const char *x, int64_t n, int64_t rows)
 {
     const __m256i none = _mm256_setzero_si256();

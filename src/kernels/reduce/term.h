@@ -18,8 +18,9 @@ typedef struct tni_term_kernels {
     void (*nonzero32)(char *d, const char *s, int64_t n); /* f32: 0, 1, or NaN for NaN */
     void (*nonzero64)(char *d, const char *s, int64_t n);
 
-    /* re * re + im * im of c64 or (wide) c128, and its square root; NaN if a part is NaN.  The square root of c128 is
-     * computed without squaring large parts: it overflows only where its value does. */
+    /* re * re + im * im of c64 or (wide) c128, and its square root; NaN if a part is NaN.  The
+     * square root of c128 is computed without squaring large parts: it overflows only where its
+     * value does. */
     void (*complex_square)(char *d, const char *s, int64_t n, bool wide);
     void (*complex_abs)(char *d, const char *s, int64_t n, bool wide);
 

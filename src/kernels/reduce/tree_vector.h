@@ -325,8 +325,8 @@ INLINE vd tree_vd(const vd *r, int rows)
                       : four;
 }
 
-/* a + b, with AVX-512 as a fused multiplication and addition: units that multiply are idle while
- * others add. */
+/* a + b, with AVX-512 as a fused multiplication and addition: units that multiply are idle
+ * while others add. */
 INLINE vd also_vd(vd a, vd b)
 {
 #if defined(__AVX512F__)

@@ -1,4 +1,5 @@
-/* way_block.c - copies without loops: nothing, one dense block, one value over a dense block. */
+/* way_block.c - copies without loops: nothing, one dense block, one value over a dense
+ * block. */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"

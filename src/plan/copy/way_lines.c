@@ -58,8 +58,8 @@ static bool can_shift(const tni_copy *c)
            c->kernels->transpose_shifted[c->log2_width];
 }
 
-/* Shifting may be impossible when this way is the fallback of aligned lines: TNI_LINE then leaves
- * dst to the next fallback. */
+/* Shifting may be impossible when this way is the fallback of aligned lines: TNI_LINE then
+ * leaves dst to the next fallback. */
 static int64_t shifted_align(const tni_copy *c)
 {
     return can_shift(c) ? lane_bytes(c) : TNI_LINE;

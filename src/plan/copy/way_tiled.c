@@ -175,7 +175,8 @@ static void rows_tiles(const tni_copy_job *j, char *d, const char *s, const int6
 }
 
 /* The length in bytes from which a row is prefetched by the kernel, which has the
- * distance to the next one: shorter rows end before what it prefetches (ROW_AHEAD in copy_isa.c). */
+ * distance to the next one: shorter rows end before what it prefetches (ROW_AHEAD in
+ * copy_isa.c). */
 enum { LONG_ROW = 4096 };
 
 static void streamed_tiles(const tni_copy_job *j, char *d, const char *s, const int64_t *n,

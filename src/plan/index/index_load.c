@@ -85,8 +85,9 @@ static int64_t outside_range(const tn_tensor *index, int64_t n, int64_t first, i
     return -1;
 }
 
-/* Most parts, which bounds an array on the stack; and the bytes that checking an element costs as
- * much as, for the number of parts: twice those of an index.  Neither was measured finely. */
+/* Most parts, which bounds an array on the stack; and the bytes that checking an element costs
+ * as much as, for the number of parts: twice those of an index.  Neither was measured
+ * finely. */
 enum { OUTSIDE_PARTS = 16, OUTSIDE_COST = 16 };
 
 typedef struct outside_job {

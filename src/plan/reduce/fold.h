@@ -1,10 +1,10 @@
-/* fold.h - reductions: each block of a sequence is reduced to a state, the states are merged, and
- * the last state gives one result.
+/* fold.h - reductions: each block of a sequence is reduced to a state, the states are merged,
+ * and the last state gives one result.
  *
  * The elements that are reduced to one result form a sequence, in row-major order over the fold
  * axes; a result is a function of that sequence alone.  A block is 2048 elements.  States of
- * blocks are merged in pairs.  A class (tni_fold_class) has the arithmetic; a way (tni_fold_way)
- * has the walk over memory. */
+ * blocks are merged in pairs.  A class (tni_fold_class) has the arithmetic; a way
+ * (tni_fold_way) has the walk over memory. */
 #ifndef TNI_FOLD_H
 #define TNI_FOLD_H
 
@@ -16,7 +16,7 @@
  * stack frame.  Unless a measurement is named, no other value was measured. */
 enum {
     TNI_FOLD_SOURCES = 2, /* dot has two sources, the others one */
-    /* words of the largest state: complex moments have a count, two means, two sums of squares */
+    /* words of the largest state: of complex moments a count, two means, two sums of squares */
     TNI_FOLD_WORDS = 5,
     /* columns of a strip for whose accumulators there is space: 16 lanes of f64 for each column
      * are 128 KiB of stack */
@@ -25,8 +25,9 @@ enum {
      * speed of a sequential pass (Zen 4, "Columns: how memory is read" in
      * docs/investigations/reductions.md) */
     TNI_FOLD_ROW = 8192,
-    /* accumulators of a column when its 16 lanes are computed one after the other: 16 lanes merge
-     * in four levels, each of which has at most one waiting lane, and one lane is being computed */
+    /* accumulators of a column when its 16 lanes are computed one after the other: 16 lanes
+     * merge in four levels, each of which has at most one waiting lane, and one lane is being
+     * computed */
     TNI_FOLD_DEEP = 5,
     /* columns whose terms are computed at once: nine rows of 2 KiB stay in an L1 of 32 KiB */
     TNI_FOLD_TERMS = 256,
@@ -38,8 +39,8 @@ enum {
     TNI_FOLD_STORED = 256,
     /* short sequences that are transposed at once: their states take at most 40 KiB of stack */
     TNI_FOLD_PACKED_WIDTH = 1024,
-    /* bound on the states of one sequence that wait for a partner: 2^63 elements are 2^52 blocks,
-     * which leave at most 53 states */
+    /* bound on the states of one sequence that wait for a partner: 2^63 elements are 2^52
+     * blocks, which leave at most 53 states */
     TNI_FOLD_LEVELS = 64,
     /* words of the waiting states of all columns, 32 KiB: four states of one word for each of
      * TNI_FOLD_WIDTH columns.  With 48 KiB some calls took more than 256 KiB of stack. */
@@ -83,24 +84,24 @@ typedef struct tni_fold tni_fold;
 typedef struct tni_fold_scratch tni_fold_scratch;
 
 /* `count` dense sequences of n <= 2048 elements (any n if the class chains), step bytes apart;
- * `at` is the index of their first element in the whole sequence.  If the class chains and count
- * is 1, `before` may point to the state of all elements before `at`. */
+ * `at` is the index of their first element in the whole sequence.  If the class chains and
+ * count is 1, `before` may point to the state of all elements before `at`. */
 typedef struct tni_fold_sequences {
     const char *x[TNI_FOLD_SOURCES];
     int64_t step[TNI_FOLD_SOURCES], n, count, at;
     const tni_word *before;
 } tni_fold_sequences;
 
-/* w sequences side by side.  Row i of n <= 2048 rows begins at row[i], or at x + i * step if row
- * is NULL; it has an element of each sequence.  `at` is the index of the first row in the
+/* w sequences side by side.  Row i of n <= 2048 rows begins at row[i], or at x + i * step if
+ * row is NULL; it has an element of each sequence.  `at` is the index of the first row in the
  * sequences.
  *
- * Some classes can take a block in several calls: `begun` is the number of its rows that earlier
- * calls took, a multiple of TNI_TILE; if `more` is set, later calls take the rest, and
+ * Some classes can take a block in several calls: `begun` is the number of its rows that
+ * earlier calls took, a multiple of TNI_TILE; if `more` is set, later calls take the rest, and
  * out is not written yet.  Accumulators begin at word `acc` of the accumulators in scratch; the
- * array `row` may occupy the last words of them.  If `fetch` is set, rows are prefetched, and so
- * are the `follow` rows from x + n * step on, which the next call reads.  If the class chains,
- * `before` may point to the states of all rows before `at`. */
+ * array `row` may occupy the last words of them.  If `fetch` is set, rows are prefetched, and
+ * so are the `follow` rows from x + n * step on, which the next call reads.  If the class
+ * chains, `before` may point to the states of all rows before `at`. */
 typedef struct tni_fold_columns {
     const char *const *row;
     const char *x;
@@ -145,7 +146,8 @@ typedef struct tni_fold_class {
                     tni_fold_scratch *scratch); /* NULL: the class has no kernels for columns */
     /* a[c] = the state of the elements of a[c] followed by those of b[c], for w sequences */
     void (*merge)(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w);
-    /* Store the results of n <= TNI_FOLD_STORED states at s; word k of state c is s[k * w + c]. */
+    /* Store the results of n <= TNI_FOLD_STORED states at s; word k of state c is
+     * s[k * w + c]. */
     void (*finish)(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w,
                    int64_t n);
 } tni_fold_class;
@@ -155,8 +157,8 @@ extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_momen
     tni_fold_key, tni_fold_arg, tni_fold_count, tni_fold_count_pairs, tni_fold_complex_moments,
     tni_fold_complex_prod, tni_fold_complex_dot, tni_fold_magnitude;
 
-/* merge and finish of moments, and the variance or standard deviation of n elements whose squared
- * distances from their mean have the sum M (fold_moments.c). */
+/* merge and finish of moments, and the variance or standard deviation of n elements whose
+ * squared distances from their mean have the sum M (fold_moments.c). */
 void tni_fold_moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w);
 void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                              int64_t w, int64_t n);
@@ -226,18 +228,17 @@ struct tni_fold {
     bool dense;                          /* a sequence is dense in memory */
     bool joined;                         /* dense rows of columns are read as one */
     bool by_tiles;                       /* panels: a column is reduced tile by tile */
-    bool
-        stream; /* results are streamed: dense, beyond the caches, no smaller than the sources */
+    bool stream;   /* streamed results: dense, beyond the caches, no smaller than the sources */
     bool fetch;    /* the sources exceed the L2, so what is read next is prefetched */
     int64_t plane; /* > 0: states are stored instead of results, their words this far apart */
     int64_t first; /* index of the first element in the sequence */
     int64_t high;  /* minmax: bytes from the address of low's data to that of high's */
-    /* At the end, so that they need not be cleared: 4 KB, of which nfold and nmap axes are used. */
+    /* At the end, so as not to be cleared: 4 KB, of which nfold and nmap axes are used. */
     tni_fold_axis fold[TN_MAX_NDIM + 1], map[TN_MAX_NDIM + 1];
 };
 
-/* Plan a reduction of checked operands: dst has src's axes, with any extent on those that folded
- * marks. */
+/* Plan a reduction of checked operands: dst has src's axes, with any extent on those that
+ * folded marks. */
 void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_tensor *dst,
                    const tn_tensor *src, uint64_t folded);
 
@@ -255,8 +256,8 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs);
 /* ---- sequences that arrive in runs ---- */
 
 /* Plan the reduction of one run of whole's sequences to states: elements [first, first + n) of
- * each sequence, which are the folded axes of piece.  dst has the axes of piece, with stride 0 on
- * the folded ones; word k of a state is stored k * plane bytes after its place in dst.  The
+ * each sequence, which are the folded axes of piece.  dst has the axes of piece, with stride 0
+ * on the folded ones; word k of a state is stored k * plane bytes after its place in dst.  The
  * number of blocks of a run is a power of two, and the run begins at a multiple of it; the last
  * run may be shorter. */
 void tni_fold_plan_run(tni_fold *f, const tni_fold *whole, const tn_tensor *dst, int64_t plane,
@@ -345,7 +346,8 @@ void tni_fold_skip(tni_fold_cursor *c, int64_t n);
 void tni_fold_rows(tni_fold_cursor *c, const char **row, int64_t n);
 
 /* Set f's axes in normal form: fold axes in the order of the sequence if the class is ordered,
- * map axes by descending steps.  as_parts adds a map axis over the real and the imaginary part. */
+ * map axes by descending steps.  as_parts adds a map axis over the real and the imaginary
+ * part. */
 void tni_fold_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *srcs,
                    uint64_t folded, bool as_parts);
 
@@ -353,14 +355,15 @@ void tni_fold_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *sr
  * converted), otherwise in buf. */
 const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *buf);
 
-/* The terms of n dense elements: in place, in elems or in terms; `more` is the buffer of a second
- * source.  If NaNs are skipped, *numbers is set to the number of elements that are no NaN. */
+/* The terms of n dense elements: in place, in elems or in terms; `more` is the buffer of a
+ * second source.  If NaNs are skipped, *numbers is set to the number of elements that are no
+ * NaN. */
 const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, char *elems,
                            char *more, char *terms, int64_t *numbers);
 
-/* The lane that is computed as number j when lanes are computed one by one: j with its four bits
- * reversed.  Lanes that are 8, 4, 2 and 1 apart are then merged as early as possible: after
- * number j, as many merges follow as j has trailing one bits. */
+/* The lane that is computed as number j when lanes are computed one by one: j with its four
+ * bits reversed.  Lanes that are 8, 4, 2 and 1 apart are then merged as early as possible:
+ * after number j, as many merges follow as j has trailing one bits. */
 static inline int tni_fold_lane(int j)
 {
     return (j & 1) << 3 | (j & 2) << 1 | (j & 4) >> 1 | (j & 8) >> 3;
@@ -375,16 +378,16 @@ typedef struct tni_fold_pairs {
     int64_t first, blocks;
 } tni_fold_pairs;
 
-/* Add the state of the next block, which the caller has written after the waiting ones, and merge
- * all subtrees that are complete. */
+/* Add the state of the next block, which the caller has written after the waiting ones, and
+ * merge all subtrees that are complete. */
 void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w);
 
 /* The number of blocks of the largest complete subtree that begins at block `at` and does not
  * extend past block end: a power of two that divides `at`. */
 int64_t tni_fold_node(int64_t at, int64_t end);
 
-/* Add the states that wait in q, whose blocks follow those of p.  They may be in p's own memory,
- * after p's states. */
+/* Add the states that wait in q, whose blocks follow those of p.  They may be in p's own
+ * memory, after p's states. */
 void tni_fold_append(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w);
 
 /* Merge all waiting states into state[0]. */

@@ -1,5 +1,5 @@
-/* fold_across.c - the way "across": the index of the largest element of a sequence that goes down
- * columns, read row by row.
+/* fold_across.c - the way "across": the index of the largest element of a sequence that goes
+ * down columns, read row by row.
  *
  * The index of an element follows from its address, so elements can be read in any order if the
  * lowest index of equal keys is kept.  The index of the largest key of a piece of a row is

@@ -1,7 +1,7 @@
 /* fold_axes.c - the axes of a reduction, taken from its nest, and the walk over a sequence.
  *
- * The strides of the first source determine the order of the map axes.  Fold axes keep the order
- * of the sequence unless the class does not depend on it. */
+ * The strides of the first source determine the order of the map axes.  Fold axes keep the
+ * order of the sequence unless the class does not depend on it. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -17,7 +17,8 @@ static void take_axis(tni_fold *f, const tni_axis *from)
         f->map[f->nmap++] = a;
 }
 
-/* Add the real and the imaginary part as the innermost map axis, or merge it with the last one. */
+/* Add the real and the imaginary part as the innermost map axis, or merge it with the last
+ * one. */
 static void add_parts(tni_fold *f)
 {
     const int64_t dst = f->dst == TN_F64 ? 8 : 4, src = f->width;

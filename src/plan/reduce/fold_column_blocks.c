@@ -61,8 +61,8 @@ static void transpose_rows(tni_fold_cursor *c, char *d, int64_t n, int64_t w)
     }
 }
 
-/* Reduce w neighbouring sequences, the first of which begins at x, to states at the start of the
- * stack. */
+/* Reduce w neighbouring sequences, the first of which begins at x, to states at the start of
+ * the stack. */
 static void reduce_group(const tni_fold *f, const char *x, int64_t w, tni_fold_scratch *scratch)
 {
     char *buffer = scratch->u.sequence.gather[0];

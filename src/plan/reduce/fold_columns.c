@@ -1,5 +1,5 @@
-/* fold_columns.c - the way "columns": src is dense along a map axis; the sequences of a strip of
- * columns are reduced side by side, row by row.
+/* fold_columns.c - the way "columns": src is dense along a map axis; the sequences of a strip
+ * of columns are reduced side by side, row by row.
  *
  * A strip is as wide as the space for its accumulators allows, because short pieces of rows are
  * read slowly.  Threads take strips or, if there are few, runs of blocks of each strip. */
@@ -8,8 +8,8 @@
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
-/* A row that changes no result, in the type that the kernels for rows read: elements of src where
- * they take these as they are, otherwise terms. */
+/* A row that changes no result, in the type that the kernels for rows read: elements of src
+ * where they take these as they are, otherwise terms. */
 void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
 {
     const double d = f->product ? 1.0 : -0.0;
@@ -30,8 +30,8 @@ void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
     }
 }
 
-/* The most states that wait at once while blocks [first, last) are added, including that of a new
- * block; *left is the number that remain at the end. */
+/* The most states that wait at once while blocks [first, last) are added, including that of a
+ * new block; *left is the number that remain at the end. */
 static int64_t most_waiting(const tni_fold *f, int64_t first, int64_t last, int64_t *left)
 {
     int64_t most = 0;
@@ -49,8 +49,8 @@ static int64_t most_waiting(const tni_fold *f, int64_t first, int64_t last, int6
     return most;
 }
 
-/* Reduce n elements, from element `first` on, of each of w sequences at x; the waiting states are
- * at the start of scratch. */
+/* Reduce n elements, from element `first` on, of each of w sequences at x; the waiting states
+ * are at the start of scratch. */
 static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t first, int64_t n,
                                   int64_t w, tni_fold_scratch *scratch)
 {
@@ -88,8 +88,8 @@ static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t firs
     return pairs;
 }
 
-/* Set the offset of the first result and the address of the first element of a strip; returns the
- * number of its columns. */
+/* Set the offset of the first result and the address of the first element of a strip; returns
+ * the number of its columns. */
 static int64_t find_strip(const fold_job *j, int64_t item, int64_t *dst, const char **x)
 {
     const tni_fold *f = j->f;
@@ -127,8 +127,8 @@ typedef struct cuts {
     int64_t begin[TNI_FOLD_PARTS + 1], left[TNI_FOLD_PARTS];
 } cuts;
 
-/* Cut the blocks at multiples of `each`.  Returns the number of states that all parts return, or
- * 0 if a part is empty or its waiting states do not fit. */
+/* Cut the blocks at multiples of `each`.  Returns the number of states that all parts return,
+ * or 0 if a part is empty or its waiting states do not fit. */
 static int64_t cut_at(cuts *c, const tni_fold *f, int64_t blocks, int64_t each)
 {
     const int64_t levels = tni_fold_levels(f);

@@ -1,7 +1,8 @@
 /* fold_down.c - division over threads for the ways "across", "standing blocks" and "panels".
  *
- * Threads take results or, if these are few, the columns of each sequence, which is column-major
- * in memory.  Parts return their waiting states, which are merged in the order of the sequence. */
+ * Threads take results or, if these are few, the columns of each sequence, which is
+ * column-major in memory.  Parts return their waiting states, which are merged in the order of
+ * the sequence. */
 #include <string.h>
 
 #include "fold_run.h"

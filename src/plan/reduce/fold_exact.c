@@ -1,8 +1,8 @@
 /* fold_exact.c - var and std of integers of up to 16 bits.
  *
- * In a block of such integers, the distances from the centre, their squares, and the sums of both
- * are integers below 2^46, which f64 adds exactly in any order.  So integer sums of the elements
- * and of their squares give the bits that fold_moments.c would. */
+ * In a block of such integers, the distances from the centre, their squares, and the sums of
+ * both are integers below 2^46, which f64 adds exactly in any order.  So integer sums of the
+ * elements and of their squares give the bits that fold_moments.c would. */
 #include <string.h>
 
 #include "fold_rows.h"
@@ -55,8 +55,8 @@ static void exact_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequ
     }
 }
 
-/* Set both sums of the rows of a block.  The kernels' accumulators begin at word `at` of those in
- * scratch: squares in 64 bits (in 32 for elements of 8 bits), then sums in 32. */
+/* Set both sums of the rows of a block.  The kernels' accumulators begin at word `at` of those
+ * in scratch: squares in 64 bits (in 32 for elements of 8 bits), then sums in 32. */
 static void add_rows(const tni_fold *f, int64_t *sum, int64_t *squares,
                      const tni_fold_columns *c, int64_t at, tni_fold_scratch *scratch)
 {

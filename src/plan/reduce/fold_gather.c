@@ -20,7 +20,8 @@ enum {
     /* bytes of a row that are copied or transposed at once, four lines: a packed band takes
      * 10 KiB, a third of an L1; not measured finely */
     PIECE = 256,
-    /* rows that are a multiple of so many bytes apart share a sixteenth of the 64 sets of an L1 */
+    /* rows that are a multiple of so many bytes apart share a sixteenth of the 64 sets of an
+     * L1 */
     ALIAS = 1024,
     /* while a dense run of fewer elements is copied, the next one is prefetched; the hardware
      * prefetcher suffices for longer ones.  Rows of 4 KiB gain from 21.8 to 31.4 GB/s (Zen 4,
@@ -141,7 +142,8 @@ static void gather_transposed(const gatherer *g, tni_fold_pairs *pairs, int64_t 
 
 /* ---- runs of dense elements ---- */
 
-/* Copy the next n elements, which form dense runs; while one is copied, the next is prefetched. */
+/* Copy the next n elements, which form dense runs; while one is copied, the next is
+ * prefetched. */
 static void gather_runs(tni_fold_cursor *c, int64_t n, char *d)
 {
     const tni_fold *f = c->f;

@@ -160,7 +160,7 @@ const tni_fold_class tni_fold_wrap = {
     .finish = wrap_finish,
 };
 
-/* ---- means of integers whose sums may exceed 64 bits: sums of 128 bits, words low and high ---- */
+/* ---- means of integers whose sums may exceed 64 bits: 128 bits in two words ---- */
 
 static void wide_add(tni_word *low, tni_word *high, uint64_t x, int64_t upper)
 {

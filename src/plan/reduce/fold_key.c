@@ -1,7 +1,8 @@
 /* fold_key.c - the largest key of a sequence, and its first index.
  *
  * min, max, argmin and argmax of real dtypes, and norms of infinite order, compare keys: signed
- * integers of the element's width, mapped so that the result has the largest key (tni_key_rule). */
+ * integers of the element's width, mapped so that the result has the largest key
+ * (tni_key_rule). */
 #include <math.h>
 #include <string.h>
 
@@ -59,8 +60,8 @@ static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
             a[c].i = b[c].i;
 }
 
-/* The number of dense rows that are joined to one, so that joined rows are whole vectors: compilers
- * take single columns after the last half of a vector. */
+/* The number of dense rows that are joined to one, so that joined rows are whole vectors:
+ * compilers take single columns after the last half of a vector. */
 static int64_t rows_joined(const tni_fold *f, const tni_fold_columns *c)
 {
     enum { VECTOR = 64 }; /* bytes */
@@ -108,7 +109,8 @@ static void finish_by(const tni_fold *f, const tni_key_rule *rule, char *dst, in
     tni_fold_store(f, f->src, dst, step, elems, n);
 }
 
-/* Norms of infinite order of an empty sequence; in f64 because src's dtype may lack infinity. */
+/* Norms of infinite order of an empty sequence; in f64 because src's dtype may lack
+ * infinity. */
 static void finish_nothing(const tni_fold *f, char *dst, int64_t step, int64_t n)
 {
     double y[TNI_FOLD_STORED];
@@ -268,9 +270,9 @@ static void arg_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
         }
 }
 
-/* Update the states in out with the best keys of a group of rows and the numbers of these rows in
- * the group, `made` of each.  Joined row r of the group begins with row first + r * join.  A key
- * replaces that in out if it is larger, or equal with a lower index. */
+/* Update the states in out with the best keys of a group of rows and the numbers of these rows
+ * in the group, `made` of each.  Joined row r of the group begins with row first + r * join.  A
+ * key replaces that in out if it is larger, or equal with a lower index. */
 static void arg_keep(const tni_fold *f, tni_word *out, const char *best, const char *which,
                      int64_t made, int64_t w, int64_t first, int64_t join)
 {

@@ -1,8 +1,8 @@
 /* fold_line.c - the way "line": one sequence after the other.
  *
  * Threads take results or, if there are few, runs of blocks of each sequence.  The blocks of a
- * run are a power of two, aligned to a multiple of it.  Such a run is a subtree of the summation
- * tree, so dividing a sequence changes no bit. */
+ * run are a power of two, aligned to a multiple of it.  Such a run is a subtree of the
+ * summation tree, so dividing a sequence changes no bit. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -29,8 +29,8 @@ void tni_fold_sequence_run(const tni_fold *f, tni_word *out, const char *const *
 
 /* ---- results by threads ---- */
 
-/* Compute results from number i on: a batch of short dense sequences, or one of another sequence.
- * Returns their number. */
+/* Compute results from number i on: a batch of short dense sequences, or one of another
+ * sequence.  Returns their number. */
 static int64_t batch(const fold_job *j, int64_t i, int64_t left, tni_fold_scratch *scratch)
 {
     const tni_fold *f = j->f;

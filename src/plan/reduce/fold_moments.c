@@ -1,15 +1,16 @@
 /* fold_moments.c - var and std of floats and of integers wider than 16 bits, in f64.
  *
- * A state is the number of elements, their mean, and the sum of squared distances from the mean.
- * A block sums the distances from a centre, its first element, and their squares.  Because the
- * centre is an element of the block, the subtraction that gives the state loses at most 11 bits. */
+ * A state is the number of elements, their mean, and the sum of squared distances from the
+ * mean.  A block sums the distances from a centre, its first element, and their squares.
+ * Because the centre is an element of the block, the subtraction that gives the state loses at
+ * most 11 bits. */
 #include <math.h>
 #include <string.h>
 
 #include "fold_rows.h"
 
-/* The state of a block of m elements whose distances from centre have the sum s and whose squared
- * distances have the sum q. */
+/* The state of a block of m elements whose distances from centre have the sum s and whose
+ * squared distances have the sum q. */
 static void moments_of(tni_word *out, int64_t w, double m, double centre, double s, double q)
 {
     if (m == 0) {
@@ -77,8 +78,8 @@ static bool direct(const tni_fold *f)
 
 enum { SOME = 64 }; /* sequences at once: three numbers of each are 1.5 KiB of stack */
 
-/* The states of count <= SOME sequences of n > 0 elements, step bytes apart; words of a state are
- * w apart. */
+/* The states of count <= SOME sequences of n > 0 elements, step bytes apart; words of a state
+ * are w apart. */
 static void moments_some(const tni_fold *f, tni_word *out, int64_t w, const char *x, int64_t n,
                          int64_t step, int64_t count, tn_dtype dtype)
 {
@@ -164,7 +165,8 @@ static void find_centres(const tni_fold *f, double *centre, const tni_fold_colum
             centre[j] = 0;
 }
 
-/* Add a group of tiles, eight rows of w columns, to the sums of the lanes from word `lane` on. */
+/* Add a group of tiles, eight rows of w columns, to the sums of the lanes from word `lane`
+ * on. */
 static void add_distances(const tni_fold *f, const area *a, int64_t lane,
                           const tni_fold_tiles *g, int64_t w, bool first,
                           tni_fold_scratch *scratch)

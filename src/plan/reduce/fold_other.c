@@ -80,9 +80,9 @@ static pair times(pair a, pair b)
     return (pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* The tree with pairs as elements.  An absent element is (1, 0), which is no exact identity: the
- * multiplication by it changes signs of zeros and makes NaN of infinities, so it is never left
- * out. */
+/* The tree with pairs as elements.  An absent element is (1, 0), which is no exact identity:
+ * the multiplication by it changes signs of zeros and makes NaN of infinities, so it is never
+ * left out. */
 static void complex_prod_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                                   tni_fold_scratch *scratch)
 {
@@ -178,8 +178,8 @@ const tni_fold_class tni_fold_complex_dot = {
 
 /* ---- the largest or the smallest magnitude of complex numbers ---- */
 
-/* The larger of a and b if the order of the norm is inf, the smaller if it is -inf; NaN if one of
- * them is. */
+/* The larger of a and b if the order of the norm is inf, the smaller if it is -inf; NaN if one
+ * of them is. */
 static double further(const tni_fold *f, double a, double b)
 {
     if (isnan(a) || isnan(b))

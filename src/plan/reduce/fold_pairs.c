@@ -4,8 +4,8 @@
 
 #include "fold_run.h"
 
-/* Add the state of the next `blocks` blocks, which is stored after the waiting ones.  They are a
- * subtree: their number is a power of two and divides the number of blocks before them. */
+/* Add the state of the next `blocks` blocks, which is stored after the waiting ones.  They are
+ * a subtree: their number is a power of two and divides the number of blocks before them. */
 static void push_run(const tni_fold *f, tni_fold_pairs *p, int64_t w, int64_t blocks)
 {
     const int words = f->class->words;

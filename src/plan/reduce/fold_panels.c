@@ -4,29 +4,31 @@
  * A panel is a number of neighbouring columns.  One window of rows at a time is transposed, so
  * that each column is dense in a buffer of its own.  A column is reduced in groups of rows: in
  * tiles, which allow wide panels, or in blocks if the class needs whole blocks.  To each column
- * belong the blocks that begin in it; the last of them ends in the next column, whose first rows
- * then count as further rows of this one.  At the end the states are merged in the order of the
- * sequence. */
+ * belong the blocks that begin in it; the last of them ends in the next column, whose first
+ * rows then count as further rows of this one.  At the end the states are merged in the order
+ * of the sequence. */
 #include <string.h>
 
 #include "fold_run.h"
 
 enum {
-    /* most columns of a panel: four lines of f32 of each row, which are read at 0.48 of the speed
-     * of memory, a single line at 0.18; 96 and 110 columns made no difference (Zen 4, the section
-     * on transposed arrays in docs/investigations/reductions.md, which also has the next two) */
+    /* most columns of a panel: four lines of f32 of each row, which are read at 0.48 of the
+     * speed of memory, a single line at 0.18; 96 and 110 columns made no difference (Zen 4, the
+     * section on transposed arrays in docs/investigations/reductions.md, which also has the
+     * next two) */
     PANEL_MOST = 64,
     /* rows of a window if columns are reduced tile by tile */
     PANEL_WINDOW = 2 * TNI_TILE,
-    /* rows by which prefetches are ahead: 0, 16, 32 and 256 made no difference; few, because rows
-     * that are a power of two apart share sets of a cache */
+    /* rows by which prefetches are ahead: 0, 16, 32 and 256 made no difference; few, because
+     * rows that are a power of two apart share sets of a cache */
     PANEL_AHEAD = 32,
     /* words of the accumulators of a column: moments have two sums and a centre for each lane,
      * and a tally */
     PANEL_LANES = 4 * TNI_LANES
 };
 
-/* Rows are numbered from the top of each column; the rows of the next column continue the count. */
+/* Rows are numbered from the top of each column; the rows of the next column continue the
+ * count. */
 typedef struct panel {
     const tni_fold *f;
     tni_fold_scratch *scratch;

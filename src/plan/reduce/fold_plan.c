@@ -1,5 +1,5 @@
-/* fold_plan.c - planning reductions: the class and the term of each, and the functions that make
- * plans. */
+/* fold_plan.c - planning reductions: the class and the term of each, and the functions that
+ * make plans. */
 #include <math.h>
 
 #include "fold_run.h"
@@ -28,7 +28,8 @@ static void use_largest(tni_fold *f, bool smallest, bool magnitude, bool indices
                 : tni_is_float(f->src) ? TNI_KEY_FLOAT
                                        : TNI_KEY_INTEGER,
         .mask = magnitude ? most : -1,
-        /* -1 is the key of -0, which argmin and argmax make that of +0; no number has -most - 1 */
+        /* -1 is the key of -0, which argmin and argmax make that of +0; no number has
+         * -most - 1 */
         .zero = indices ? -1 : -most - 1,
         .flip = smallest ? -1 : 0,
         .inf = tni_floats[f->src].largest,

@@ -11,12 +11,12 @@ bool tni_fold_lane_by_lane(const tni_fold *f, const tni_fold_columns *c, int64_t
 }
 
 enum {
-    /* a tile of at most so many bytes, whose lanes are one row, is not prefetched but read in the
-     * order of addresses before the kernel reads it (touch): a page, which the hardware
+    /* a tile of at most so many bytes, whose lanes are one row, is not prefetched but read in
+     * the order of addresses before the kernel reads it (touch): a page, which the hardware
      * prefetcher does not leave */
     PAGE = 4096,
-    /* lanes that are short dense rows are read as one row until it has so many bytes: a page, the
-     * longest stream that the hardware follows; other lengths were not measured */
+    /* lanes that are short dense rows are read as one row until it has so many bytes: a page,
+     * the longest stream that the hardware follows; other lengths were not measured */
     STREAM = 4096
 };
 
@@ -80,8 +80,8 @@ void tni_fold_begin_tiles(tni_fold_tiles *g, const tni_fold *f, const tni_fold_c
     g->fetch = c->fetch && (g->each < TNI_LANES || TNI_TILE * bytes > PAGE);
 }
 
-/* Advance to the next group if it is a whole tile whose lanes are read as one row, and so was the
- * group before it: then all rows move by the bytes of a tile. */
+/* Advance to the next group if it is a whole tile whose lanes are read as one row, and so was
+ * the group before it: then all rows move by the bytes of a tile. */
 static bool next_whole(tni_fold_tiles *g)
 {
     const int64_t n = g->c->n, by = TNI_TILE * g->c->step;

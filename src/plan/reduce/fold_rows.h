@@ -1,7 +1,7 @@
 /* fold_rows.h - iteration over the rows of columns, eight at a time, with prefetching.
  *
- * Hardware prefetchers follow a stream only within a page, and follow the sixteen streams of two
- * threads poorly.  Therefore a kernel that reads eight rows prefetches the next eight. */
+ * Hardware prefetchers follow a stream only within a page, and follow the sixteen streams of
+ * two threads poorly.  Therefore a kernel that reads eight rows prefetches the next eight. */
 #ifndef TNI_FOLD_ROWS_H
 #define TNI_FOLD_ROWS_H
 
@@ -22,7 +22,8 @@ static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, con
     return i >= c->n ? absent : c->row ? c->row[i] : c->x + i * c->step;
 }
 
-/* The number of dense rows that are joined to one by classes other than the tree's: the smallest power of two that gives ENOUGH columns, but one that leaves at least eight joined
+/* The number of dense rows that are joined to one by classes other than the tree's: the
+ * smallest power of two that gives ENOUGH columns, but one that leaves at least eight joined
  * rows.  Rows of three columns of var are read at 4.2 GB/s if they are joined to 2048 columns,
  * and at 12 if to 384 (Zen 4, "Var of integers, rows of three, narrow rows" in
  * docs/investigations/reductions.md). */
@@ -35,12 +36,11 @@ static inline int64_t tni_fold_joined(const tni_fold *f, const tni_fold_columns 
     return join;
 }
 
-/* An iteration over rows in groups of eight, for classes that may take the rows of a block in any
- * order.  Groups of
- * joined rows come first; the rows of a group are `groups` joined rows apart, which makes eight
- * long streams that the hardware follows even if rows are short (1024 columns of bytes, two
- * threads of a Zen 4: 61 GB/s, and 27 with eight neighbouring rows).  Rows that are left over
- * then follow one by one, each as a group. */
+/* An iteration over rows in groups of eight, for classes that may take the rows of a block in
+ * any order.  Groups of joined rows come first; the rows of a group are `groups` joined rows
+ * apart, which makes eight long streams that the hardware follows even if rows are short (1024
+ * columns of bytes, two threads of a Zen 4: 61 GB/s, and 27 with eight neighbouring rows).
+ * Rows that are left over then follow one by one, each as a group. */
 typedef struct tni_fold_groups {
     const tni_fold_columns *c;
     const char *absent;         /* fills an incomplete group; NULL: its first row does */
@@ -79,10 +79,10 @@ static inline bool tni_fold_next_group(tni_fold_groups *g)
     return true;
 }
 
-/* Whether a block is reduced lane by lane instead of tile by tile.  Tile by tile, all lanes need
- * accumulators at once, `words` for each lane of a column.  Lane by lane, strips can be wider and
- * are read in longer pieces, which is faster if these are not whole rows (Zen 4, 4 KiB of rows of
- * 32 KiB: 51.7 GB/s, and 42.2 tile by tile). */
+/* Whether a block is reduced lane by lane instead of tile by tile.  Tile by tile, all lanes
+ * need accumulators at once, `words` for each lane of a column.  Lane by lane, strips can be
+ * wider and are read in longer pieces, which is faster if these are not whole rows (Zen 4, 4
+ * KiB of rows of 32 KiB: 51.7 GB/s, and 42.2 tile by tile). */
 bool tni_fold_lane_by_lane(const tni_fold *f, const tni_fold_columns *c, int64_t words);
 
 /* An iteration over the tiles of a block in groups: the eight rows of one or several lanes. */

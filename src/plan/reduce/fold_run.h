@@ -14,8 +14,8 @@ static inline int tni_fold_height(int64_t blocks)
     return 63 - __builtin_clzll((uint64_t)blocks);
 }
 
-/* The most states that can wait at once when the first block may have any number: two subtrees of
- * each size, and a new block. */
+/* The most states that can wait at once when the first block may have any number: two subtrees
+ * of each size, and a new block. */
 static inline int64_t tni_fold_run_states(int64_t blocks)
 {
     return 3 + 2 * tni_fold_height(blocks);
@@ -52,8 +52,8 @@ typedef struct fold_job {
     tni_word *results; /* the states of runs */
 } fold_job;
 
-/* Reduces the blocks that begin in columns [first, last) of one sequence that goes down columns,
- * and adds them to the pairs. */
+/* Reduces the blocks that begin in columns [first, last) of one sequence that goes down
+ * columns, and adds them to the pairs. */
 typedef void (*tni_fold_down)(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                               int64_t first, int64_t last, tni_fold_scratch *scratch);
 
@@ -112,16 +112,16 @@ void tni_fold_standing_run(const tni_fold *f, tni_fold_pairs *pairs, const char 
 /* The number of columns of a strip of standing blocks. */
 int64_t tni_fold_standing_strip(const tni_fold *f);
 
-/* The way "across": rows are read in the order of memory, because the index of an element follows
- * from its address. */
+/* The way "across": rows are read in the order of memory, because the index of an element
+ * follows from its address. */
 void tni_fold_across_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                          int64_t first, int64_t last, tni_fold_scratch *scratch);
 
 /* Sums of floats in the way "panels": tiles are read from the source without a buffer, and the
- * tiles of each column begin at a row of its own.  Columns first to first + w (inclusive: the last block
- * ends in column first + w) are neighbours in memory; column `first` begins at x.  w is a
- * multiple of TNI_SKEWED and at most tni_fold_skewed_strip, which is 0 if these kernels do not
- * apply. */
+ * tiles of each column begin at a row of its own.  Columns first to first + w (inclusive: the
+ * last block ends in column first + w) are neighbours in memory; column `first` begins at x.  w
+ * is a multiple of TNI_SKEWED and at most tni_fold_skewed_strip, which is 0 if these kernels do
+ * not apply. */
 int64_t tni_fold_skewed_strip(const tni_fold *f);
 void tni_fold_skewed(const tni_fold *f, tni_fold_pairs *pairs, const char *x, int64_t first,
                      int64_t w, tni_fold_scratch *scratch);

@@ -2,21 +2,22 @@
  *
  * Blocks begin at different rows of neighbouring columns.  Rows whose distance is a multiple of
  * sixteen form a slot: sixteen slots, each of which is one lane of every column.  Slots are
- * summed one after the other, so that a column needs few accumulators and strips can be wide.  A
- * window is eight consecutive rows of a slot, what one call of the kernel reads; a tile of a
- * column may end within a window.  Which lane a slot is differs from column to column, but lanes
- * are added by halves, and slots that are 8, 4, 2 and 1 apart are lanes at the same distance, so
- * that the order of the tree is kept. */
+ * summed one after the other, so that a column needs few accumulators and strips can be wide.
+ * A window is eight consecutive rows of a slot, what one call of the kernel reads; a tile of a
+ * column may end within a window.  Which lane a slot is differs from column to column, but
+ * lanes are added by halves, and slots that are 8, 4, 2 and 1 apart are lanes at the same
+ * distance, so that the order of the tree is kept. */
 #include <string.h>
 
 #include "fold_run.h"
 
 enum {
     SKEWED_PAIRS = TNI_FOLD_LEVELS * TNI_FOLD_WORDS, /* words of the waiting states */
-    /* fewest columns of a strip: narrower ones are not faster than panels; not measured finely */
+    /* fewest columns of a strip: narrower ones are not faster than panels; not measured
+     * finely */
     SKEWED_LEAST = 128,
-    /* words of a column besides the sums of its blocks: an accumulator, three partial sums, four
-     * numbers of 32 bits */
+    /* words of a column besides the sums of its blocks: an accumulator, three partial sums,
+     * four numbers of 32 bits */
     SKEWED_WORDS = 6
 };
 
@@ -75,8 +76,8 @@ int64_t tni_fold_skewed_strip(const tni_fold *f)
     return skewed_kernel(f) && w >= SKEWED_LEAST ? w : 0;
 }
 
-/* The address of row j, or of the last row if j is greater: what is read after the last block is
- * not used. */
+/* The address of row j, or of the last row if j is greater: what is read after the last block
+ * is not used. */
 static const char *skewed_row(const skewed *s, int64_t j)
 {
     const tni_fold *f = s->f;
@@ -105,7 +106,8 @@ static void skewed_seek(skewed *s, int64_t slot)
     memset(s->part, 0, (size_t)(3 * s->w) * sizeof *s->part);
 }
 
-/* Store the sums of the blocks whose last tile ends in a window, and clear their accumulators. */
+/* Store the sums of the blocks whose last tile ends in a window, and clear their
+ * accumulators. */
 static void skewed_end_blocks(const skewed *s, tni_word *made, int64_t window)
 {
     const int64_t e = window % TNI_LANES;

@@ -28,7 +28,8 @@ int64_t tni_fold_standing_strip(const tni_fold *f)
     return w / 16 * 16;
 }
 
-/* Reduce the blocks of w columns, from column `first` on, and add them to the pairs in order. */
+/* Reduce the blocks of w columns, from column `first` on, and add them to the pairs in
+ * order. */
 static void strip(standing *s, int64_t first, int64_t w)
 {
     const tni_fold *f = s->f;

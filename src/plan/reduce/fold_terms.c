@@ -1,6 +1,7 @@
 /* fold_terms.c - computes the terms that the tree adds from elements of any dtype.
  *
- * Narrow floats are converted to f32 first, integers to f64; complex numbers are read directly. */
+ * Narrow floats are converted to f32 first, integers to f64; complex numbers are read
+ * directly. */
 #include <math.h>
 
 #include "plan/plan.h"

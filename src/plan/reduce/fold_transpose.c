@@ -1,5 +1,5 @@
-/* fold_transpose.c - the way "transpose": short sequences are transposed into a buffer and reduced
- * there as columns, row by row. */
+/* fold_transpose.c - the way "transpose": short sequences are transposed into a buffer and
+ * reduced there as columns, row by row. */
 #include <string.h>
 
 #include "fold_rows.h"
@@ -56,8 +56,8 @@ static void pack_box(const tni_fold *f, const box *b, char *buf)
     }
 }
 
-/* Write the results of a box, whose states are in `states`, to dst; `state` is a buffer for those of
- * a row. */
+/* Write the results of a box, whose states are in `states`, to dst; `state` is a buffer for
+ * those of a row. */
 static void finish_box(const tni_fold *f, const box *b, char *dst, const tni_word *states,
                        tni_word *state)
 {

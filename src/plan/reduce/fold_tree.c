@@ -1,7 +1,7 @@
 /* fold_tree.c - sums and products of floats by the tree, for sequences and for columns.
  *
- * A state is the sum or product of a run of blocks and, for nanmean, the number of elements that
- * are no NaN. */
+ * A state is the sum or product of a run of blocks and, for nanmean, the number of elements
+ * that are no NaN. */
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ static bool direct(const tni_fold *f)
                                  (f->wide && f->term == TNI_TERM_WIDEN && f->elem == TN_F64));
 }
 
-/* Whether a kernel sums 16-bit floats from memory without a buffer of f32; *which is 0 for f16, 1
- * for bf16. */
+/* Whether a kernel sums 16-bit floats from memory without a buffer of f32; *which is 0 for f16,
+ * 1 for bf16. */
 static bool direct16(const tni_fold *f, int *which)
 {
     *which = f->src == TN_BF16;
@@ -68,8 +68,8 @@ static void tree_sequence(const tni_fold *f, tni_word *out, const tni_fold_seque
 
 /* ---- columns ---- */
 
-/* Add a group of tiles, eight rows of w columns, to acc; tally counts the elements of each column
- * that are no NaN. */
+/* Add a group of tiles, eight rows of w columns, to acc; tally counts the elements of each
+ * column that are no NaN. */
 static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, int64_t w,
                      bool first, tni_fold_scratch *scratch, int64_t *tally)
 {
@@ -135,8 +135,8 @@ static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc,
         }
 }
 
-/* Merge the lane that was computed as number j, which is at top, with the lanes that wait for it.
- * Returns the place of the next lane. */
+/* Merge the lane that was computed as number j, which is at top, with the lanes that wait for
+ * it.  Returns the place of the next lane. */
 static double *lane_made(const tni_fold *f, double *top, int64_t w, int64_t j)
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;

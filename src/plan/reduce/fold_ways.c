@@ -1,26 +1,28 @@
-/* fold_ways.c - the table of ways in which a reduction walks memory; the first that fits is taken.
+/* fold_ways.c - the table of ways in which a reduction walks memory; the first that fits is
+ * taken.
  *
  *   way              file                  what it reduces, and how
- *   columns          fold_columns.c        sequences side by side: src is dense along a map axis;
- *                                          a strip of columns is reduced row by row
+ *   columns          fold_columns.c        sequences side by side: src is dense along a map
+ *                                          axis; a strip of columns is reduced row by row
  *   column blocks    fold_column_blocks.c  the same for classes without kernels for columns: a
  *                                          block of several columns is transposed into a buffer
- *   short rows       fold_short.c          dense sequences of fewer than 128 elements, of classes
- *                                          with kernels for them: vectors hold several sequences,
- *                                          and shuffles combine the elements of each
- *   transpose        fold_transpose.c         short sequences: many are transposed into a buffer and
- *                                          reduced there as columns
- *   across           fold_across.c         argmin and argmax of a long sequence down columns: rows
- *                                          are read in the order of memory, because the index of
- *                                          an element follows from its address
- *   standing blocks  fold_standing.c       a long sequence down columns whose length is a multiple
- *                                          of a block: the blocks of neighbouring columns are
- *                                          reduced side by side, row by row
+ *   short rows       fold_short.c          dense sequences of fewer than 128 elements, of
+ *                                          classes with kernels for them: vectors hold several
+ *                                          sequences, and shuffles combine the elements of each
+ *   transpose        fold_transpose.c      short sequences: many are transposed into a buffer
+ *                                          and reduced there as columns
+ *   across           fold_across.c         argmin and argmax of a long sequence down columns:
+ *                                          rows are read in the order of memory, because the
+ *                                          index of an element follows from its address
+ *   standing blocks  fold_standing.c       a long sequence down columns whose length is a
+ *                                          multiple of a block: the blocks of neighbouring
+ *                                          columns are reduced side by side, row by row
  *   panels           fold_panels.c         a long sequence down columns longer than a block:
- *                                          several columns at a time are transposed into a buffer
+ *                                          several columns at a time are transposed into a
+ *                                          buffer
  *                    fold_skewed.c         sums of floats of that shape, without a buffer
- *   line             fold_line.c           any layout: one sequence after the other; blocks that
- *                                          are not dense are gathered (fold_gather.c)
+ *   line             fold_line.c           any layout: one sequence after the other; blocks
+ *                                          that are not dense are gathered (fold_gather.c)
  *
  * A sequence goes down columns if its order is column-major in memory, as in the sum of a
  * transposed matrix.  fold_down.c divides the columns of such a sequence over threads.  A block
@@ -35,17 +37,18 @@ int64_t tni_fold_levels(const tni_fold *f)
 }
 
 enum {
-    /* shorter sequences of any class with kernels for columns are transposed; measured on Zen 4 */
+    /* shorter sequences of any class with kernels for columns are transposed; measured on
+     * Zen 4 */
     SHORT_ANY = 16,
     /* fewer columns are too few for kernels that take rows of them: such rows are joined or
      * transposed.  A line of bytes, four vectors of f32 with AVX-512; not measured finely. */
     NARROW = 64,
-    /* the same for the classes that say so in joins_wide: rows of 127 bytes gain by being joined,
-     * rows of 300 lose (Zen 4, "Var of integers, rows of three, narrow rows" in
+    /* the same for the classes that say so in joins_wide: rows of 127 bytes gain by being
+     * joined, rows of 300 lose (Zen 4, "Var of integers, rows of three, narrow rows" in
      * docs/investigations/reductions.md) */
     NARROW_FREE = 256,
-    /* a sequence down fewer columns is gathered block by block: half a line of f32; not measured
-     * finely */
+    /* a sequence down fewer columns is gathered block by block: half a line of f32; not
+     * measured finely */
     DOWN_LEAST = 8,
     /* bytes of the columns and the states of a strip of transposed sequences: the L1 of Zen 4;
      * other sizes were not measured */
@@ -105,8 +108,8 @@ static int64_t transpose_strip(const tni_fold *f)
     return w > 64 ? w / 64 * 64 : w > 16 ? w / 16 * 16 : w;
 }
 
-/* Whether sequences of this length are transposed.  Classes with kernels for fewer than TNI_SHORT
- * rows in a buffer transpose longer ones. */
+/* Whether sequences of this length are transposed.  Classes with kernels for fewer than
+ * TNI_SHORT rows in a buffer transpose longer ones. */
 static bool short_sequences(const tni_fold *f)
 {
     return f->count < SHORT_ANY || (f->count < TNI_SHORT && f->class->packs) ||
@@ -120,7 +123,8 @@ static bool runs_down(const tni_fold *f)
            f->fold[f->nfold - 2].src[0] == f->width && f->fold[f->nfold - 2].n >= DOWN_LEAST;
 }
 
-/* Whether blocks of neighbouring columns begin in the same rows, and strips of them are wide. */
+/* Whether blocks of neighbouring columns begin in the same rows, and strips of them are
+ * wide. */
 static bool blocks_stand(const tni_fold *f)
 {
     if (f->nfold > 2 || f->fold[1].n % TNI_TREE_BLOCK)

@@ -1,8 +1,8 @@
-/* fused.h - plans of fused reductions: a program computes the values of each sequence, which are
- * reduced block by block as in fold.h, and a second program computes dst from the results.
+/* fused.h - plans of fused reductions: a program computes the values of each sequence, which
+ * are reduced block by block as in fold.h, and a second program computes dst from the results.
  *
- * All reductions of a plan are over the same axes.  The values of a block stay in a buffer in the
- * cache.  The tree is that of fold.h, so fusing changes no bit. */
+ * All reductions of a plan are over the same axes.  The values of a block stay in a buffer in
+ * the cache.  The tree is that of fold.h, so fusing changes no bit. */
 #ifndef TNI_FUSED_H
 #define TNI_FUSED_H
 

@@ -23,8 +23,8 @@ static void advance(tni_fused_part *p, int64_t n)
     }
 }
 
-/* The next n elements of source k as dense memory (one element if it is broadcast): in place, or
- * gathered in buffer. */
+/* The next n elements of source k as dense memory (one element if it is broadcast): in place,
+ * or gathered in buffer. */
 static const char *fused_take(const tni_fused_part *p, int k, int64_t n, char *buffer)
 {
     const tni_fused *u = p->j->u;

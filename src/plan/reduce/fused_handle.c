@@ -1,4 +1,5 @@
-/* fused_handle.c - fused reductions as a public plan, and the broadcasting of a value over dst. */
+/* fused_handle.c - fused reductions as a public plan, and the broadcasting of a value over
+ * dst. */
 #include <string.h>
 
 #include "plan/plan.h"

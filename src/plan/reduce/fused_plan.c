@@ -1,4 +1,5 @@
-/* fused_plan.c - planning fused reductions: the order of the nest, buffers, strips and batches. */
+/* fused_plan.c - planning fused reductions: the order of the nest, buffers, strips and
+ * batches. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -20,8 +21,8 @@ static int dense_sources(const tni_fused *u, const tni_axis *a)
     return n;
 }
 
-/* Whether sequences are reduced side by side: more sources are dense along the last map axis than
- * along the last fold axis, and all classes have kernels for columns. */
+/* Whether sequences are reduced side by side: more sources are dense along the last map axis
+ * than along the last fold axis, and all classes have kernels for columns. */
 static bool side_by_side(const tni_fused *u)
 {
     const int nmap = u->nest.ndim - u->nfold;
@@ -92,8 +93,8 @@ static void move_map_axis_innermost(tni_nest *nest, int nfold)
     nest->axis[nest->ndim - 1] = map;
 }
 
-/* Set the widths of the sources, which of them are broadcast, and the order of the nest.  Returns
- * the bytes of an element of all sources together. */
+/* Set the widths of the sources, which of them are broadcast, and the order of the nest.
+ * Returns the bytes of an element of all sources together. */
 static int64_t plan_sources(tni_fused *u, tn_dtype *dtype, int nsrc, const tn_tensor *const *ts)
 {
     int64_t each = 0;

@@ -110,7 +110,8 @@ static void item_sequences(part *p, int64_t sequence, int64_t first, int64_t n)
     }
 }
 
-/* The same for the p->w columns from `column` on; `outer` is the index over the other map axes. */
+/* The same for the p->w columns from `column` on; `outer` is the index over the other map
+ * axes. */
 static void item_columns(part *p, int64_t outer, int64_t column, int64_t first, int64_t n)
 {
     const tni_fused *u = p->j->u;
@@ -134,8 +135,8 @@ static void item_columns(part *p, int64_t outer, int64_t column, int64_t first, 
     }
 }
 
-/* Returns the number of the first result of item i; *w is the number of its results and, if u has
- * columns, *column the first of them. */
+/* Returns the number of the first result of item i; *w is the number of its results and, if u
+ * has columns, *column the first of them. */
 static int64_t find_item(const tni_fused *u, int64_t i, int64_t *w, int64_t *column)
 {
     if (!u->columns) {

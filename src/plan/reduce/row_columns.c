@@ -1,31 +1,31 @@
-/* row_columns.c - the way "columns": softmax of rows that are columns in memory, a strip of them
- * at a time.
+/* row_columns.c - the way "columns": softmax of rows that are columns in memory, a strip of
+ * them at a time.
  *
  * A strip is read three times in the order of memory: for the maximum of each column, for
- * exponentials and their sums by the tree, and for results.  Exponentials are kept in dst if the
- * caches hold it; otherwise they are computed twice, and dst is written once, past the caches.
- * The operations are those of dense rows, and so are the bits. */
+ * exponentials and their sums by the tree, and for results.  Exponentials are kept in dst if
+ * the caches hold it; otherwise they are computed twice, and dst is written once, past the
+ * caches.  The operations are those of dense rows, and so are the bits. */
 #include <math.h>
 #include <string.h>
 
 #include "fold_run.h"
 
-/* Figures are in docs/investigations/reductions.md, "Softmax along a stride" and "Rows, scans and
- * indices: the third round". */
+/* Figures are in docs/investigations/reductions.md, "Softmax along a stride" and "Rows, scans
+ * and indices: the third round". */
 enum {
     /* most columns of f32: 16 lanes of f64 and 128 rows of exponentials fit the space for
      * accumulators, 128 KiB */
     STRIP_MOST = 192,
     /* the same for f64 */
     STRIP_MOST_64 = 96,
-    /* fewest columns of a strip of many: four lines of a row, which the hardware follows; 128 and
-     * 192 were no faster (Zen 4) */
+    /* fewest columns of a strip of many: four lines of a row, which the hardware follows; 128
+     * and 192 were no faster (Zen 4) */
     STRIP_LEAST = 64,
-    /* with fewer columns the way does not apply, twice as many if elements are cast: they do not
-     * fill a vector of f32 of AVX2, and rows one by one are faster; not measured finely */
+    /* with fewer columns the way does not apply, twice as many if elements are cast: they do
+     * not fill a vector of f32 of AVX2, and rows one by one are faster; not measured finely */
     STRIP_FEW = 8,
-    /* most elements of a strip: 2 MiB of f32, which the L3 keeps between the three passes; 4 MiB
-     * reached 0.25 of the limit instead of 0.33 (Zen 4) */
+    /* most elements of a strip: 2 MiB of f32, which the L3 keeps between the three passes; 4
+     * MiB reached 0.25 of the limit instead of 0.33 (Zen 4) */
     STRIP_ELEMENTS = 1 << 19,
     /* rows by which prefetches are ahead: 4 and 16 reached 18.3 and 18.6 GB/s instead of 20.2
      * (Zen 4) */
@@ -96,7 +96,8 @@ static void strip_largest(strip *s, const char *p)
     }
 }
 
-/* Compute the exponentials of a tile of rows, in dst or in a buffer, and add them to the sums. */
+/* Compute the exponentials of a tile of rows, in dst or in a buffer, and add them to the
+ * sums. */
 static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
                        tni_fold_pairs *pairs)
 {

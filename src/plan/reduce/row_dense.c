@@ -1,9 +1,9 @@
 /* row_dense.c - the way "dense": rows that are dense in every operand.
  *
- * Kernels take whole rows from memory; only exponentials need a buffer.  Short rows are computed
- * in groups, each step for all rows of a group, and the next group is prefetched while memory is
- * idle.  If the instruction set has no kernels for 16-bit floats, each row is converted to f32 in
- * a buffer once for all passes. */
+ * Kernels take whole rows from memory; only exponentials need a buffer.  Short rows are
+ * computed in groups, each step for all rows of a group, and the next group is prefetched while
+ * memory is idle.  If the instruction set has no kernels for 16-bit floats, each row is
+ * converted to f32 in a buffer once for all passes. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,15 +11,15 @@
 #include "plan/plan.h"
 
 /* Groups are measured in docs/investigations/reductions.md, "Rows" (Zen 4): a row of 128 waits
- * for its maximum and its sum longer than it computes, and sixteen or more rows in turn hide that
- * latency. */
+ * for its maximum and its sum longer than it computes, and sixteen or more rows in turn hide
+ * that latency. */
 enum {
     /* bytes of the buffer for exponentials */
     KEPT = (int)sizeof(((tni_fold_scratch *)0)->u.sequence.gather),
     /* most rows of a group: the numbers of each row are on the stack; not measured finely */
     GROUP = 32,
-    /* most elements of a group: f32 fill a quarter of an L1 of 32 KiB, exponentials and results a
-     * quarter each; not measured finely */
+    /* most elements of a group: f32 fill a quarter of an L1 of 32 KiB, exponentials and results
+     * a quarter each; not measured finely */
     GROUP_ELEMENTS = 1 << 11
 };
 
@@ -88,7 +88,8 @@ static double row_exps(const group *g, char *e, const char *x, int64_t n, double
     return pairs.state[0].f;
 }
 
-/* Write a row of results; sum is that of the exponentials e, or its logarithm for log_softmax. */
+/* Write a row of results; sum is that of the exponentials e, or its logarithm for
+ * log_softmax. */
 static void row_softmax(const group *g, char *d, const char *x, const char *e, int64_t seen,
                         double most, double sum)
 {
@@ -123,8 +124,8 @@ static void group_softmax(const group *g)
                     group_seen(g, i), most[i], sum[i]);
 }
 
-/* The sum of squares of a row of any length: by the kernel for 16-bit floats, or as a sequence of
- * the fold. */
+/* The sum of squares of a row of any length: by the kernel for 16-bit floats, or as a sequence
+ * of the fold. */
 static double row_squares(const group *g, const char *x)
 {
     const tni_rows *r = g->r;

@@ -1,11 +1,11 @@
 /* row_down.c - the way "down": softmax of long rows that are columns in memory; threads divide
  * their elements.
  *
- * In this file a row is a row of memory, which has one element of each column.  Threads take runs
- * of rows in three passes with a barrier after each: the maximum of each column, the sum of
- * exponentials by the tree, the results.  If rows are dense, many of them are joined to a line,
- * so that kernels get long pieces however few columns there are; the sixteen lanes of a tile are
- * then one piece of memory.  Exponentials are computed twice. */
+ * In this file a row is a row of memory, which has one element of each column.  Threads take
+ * runs of rows in three passes with a barrier after each: the maximum of each column, the sum
+ * of exponentials by the tree, the results.  If rows are dense, many of them are joined to a
+ * line, so that kernels get long pieces however few columns there are; the sixteen lanes of a
+ * tile are then one piece of memory.  Exponentials are computed twice. */
 #include <math.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ enum {
     RUNS = 32,
     /* fewest rows: half a block for each of two threads; fewer do not pay for three barriers */
     LEAST = 1024,
-    /* from so many columns on, four lines of f32, arrays that fit the caches and need no cast go
-     * by the way "columns", which keeps exponentials in dst */
+    /* from so many columns on, four lines of f32, arrays that fit the caches and need no cast
+     * go by the way "columns", which keeps exponentials in dst */
     CACHED = 64,
     /* rows by which prefetches are ahead, if rows are not joined */
     AHEAD = 8
@@ -119,8 +119,8 @@ static void run_largest(strip *s, int64_t run, workspace *m)
         out[c % s->w].f = larger(out[c % s->w].f, line_get(s->r, most, c));
 }
 
-/* Add the exponentials of one lane, or of joined lanes, of a tile to acc: w elements, from `first`
- * on, of its rows, which are 16 apart and begin at x. */
+/* Add the exponentials of one lane, or of joined lanes, of a tile to acc: w elements, from
+ * `first` on, of its rows, which are 16 apart and begin at x. */
 static void tile_add(const strip *s, double *acc, const char *x, int64_t first, int64_t w,
                      int64_t rows, workspace *m)
 {
@@ -128,7 +128,7 @@ static void tile_add(const strip *s, double *acc, const char *x, int64_t first, 
     if (w == 0 || rows == 0)
         return;
     x += first * s->r->width;
-    if (s->up) { /* rows are padded by one or two lines so that they do not share sets of the L1 */
+    if (s->up) { /* rows are padded by one or two lines, so as not to share sets of the L1 */
         const int64_t pitch = (w * 4 / 64 + 2) * 64;
         for (int64_t k = 0; k < rows; k++)
             s->up(m->rows + k * pitch, x + k * step, w, TNI_TILE_ROWS * step, false);
@@ -281,8 +281,8 @@ static int64_t run_rows(const tni_rows *r, int64_t w)
     return tni_fold_cut(r->n, most < RUNS ? most : RUNS);
 }
 
-/* Whether the waiting states of a run fit the stack, whatever the number of threads: those of 512
- * columns do up to 2^20 rows.  More go by the way "columns". */
+/* Whether the waiting states of a run fit the stack, whatever the number of threads: those of
+ * 512 columns do up to 2^20 rows.  More go by the way "columns". */
 static bool states_fit(const tni_rows *r)
 {
     const int64_t n = columns_of(r)->n, widest = n < STRIP ? n : STRIP;

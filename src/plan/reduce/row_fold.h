@@ -1,7 +1,7 @@
 /* row_fold.h - plans of functions of whole rows: each row is reduced, then written.
  *
- * A row is the elements along one axis.  Softmax needs its maximum and a sum of exponentials, the
- * norms a sum of squares or its moments, all computed by the tree of fold.h; rotations need
+ * A row is the elements along one axis.  Softmax needs its maximum and a sum of exponentials,
+ * the norms a sum of squares or its moments, all computed by the tree of fold.h; rotations need
  * nothing. */
 #ifndef TNI_ROW_FOLD_H
 #define TNI_ROW_FOLD_H
@@ -71,18 +71,18 @@ typedef struct tni_row_plan {
     tni_fold fold;
 } tni_row_plan;
 
-/* Plan checked operands of one shape and dtype that have elements; rows go along dim.  ts has dst
- * and src, then sum and b for TNI_ROW_ADD_RMS, or sin and cos for rotations: these are half as
- * long along dim and have a dtype of their own.  params are weight and bias, either of which may
- * be NULL. */
+/* Plan checked operands of one shape and dtype that have elements; rows go along dim.  ts has
+ * dst and src, then sum and b for TNI_ROW_ADD_RMS, or sin and cos for rotations: these are half
+ * as long along dim and have a dtype of their own.  params are weight and bias, either of which
+ * may be NULL. */
 void tni_row_plan_make(tni_row_plan *p, tni_row_kind kind, const tn_tensor *const *ts, int dim,
                        const tn_tensor *const *params, double eps);
 
 /* Run the plan; at has the addresses of element (0, …, 0) of the operands. */
 void tni_row_plan_run(const tni_row_plan *p, char *const *at, const char *const *params);
 
-/* A public plan of checked operands; its sources are src, then the others of ts and params.  NULL
- * if memory is out. */
+/* A public plan of checked operands; its sources are src, then the others of ts and params.
+ * NULL if memory is out. */
 tn_plan *tni_rows_new(tni_row_kind kind, const char *call, const tn_tensor *const *ts, int dim,
                       const tn_tensor *const *params, double eps);
 
@@ -137,11 +137,12 @@ void tni_row_single_part(const tni_rows *r, char *const *at, int64_t first, int6
 /* The type of kernels for a dtype; TNI_TREE_TYPES: none. */
 tni_tree_type tni_row_type(tn_dtype dtype);
 
-/* The kernels that read rows of this dtype from memory; NULL: there are none, and rows are cast. */
+/* The kernels that read rows of this dtype from memory; NULL: there are none, and rows are
+ * cast. */
 const tni_row_typed *tni_row_kernels_of(const tni_rows *r, tn_dtype dtype);
 
-/* Logarithms of n sums of exponentials, in place, and of one; every way takes these, so that the
- * bits are the same. */
+/* Logarithms of n sums of exponentials, in place, and of one; every way takes these, so that
+ * the bits are the same. */
 void tni_row_logs(const tni_rows *r, double *sum, int64_t n);
 double tni_row_log(const tni_rows *r, double sum);
 

@@ -1,20 +1,20 @@
-/* row_narrow.c - the way "transpose": many short dense rows are transposed, so that a vector has
- * one element of each of several rows, computed side by side, and transposed back.
+/* row_narrow.c - the way "transpose": many short dense rows are transposed, so that a vector
+ * has one element of each of several rows, computed side by side, and transposed back.
  *
- * Kernels of AVX2 and AVX-512 transpose in registers.  Otherwise copy kernels transpose f32 into a
- * buffer, and 16-bit floats are converted to f32 first. */
+ * Kernels of AVX2 and AVX-512 transpose in registers.  Otherwise copy kernels transpose f32
+ * into a buffer, and 16-bit floats are converted to f32 first. */
 #include <string.h>
 
 #include "fold_rows.h"
 
-/* Measurements are in docs/investigations/reductions.md, "Rows on Zen 3", and the third round of
- * "Rows, scans and indices" (Zen 4). */
+/* Measurements are in docs/investigations/reductions.md, "Rows on Zen 3", and the third round
+ * of "Rows, scans and indices" (Zen 4). */
 enum {
     /* most elements of a row that copy kernels transpose: longer ones fill vectors by
      * themselves */
     NARROW_MOST = 48,
-    /* the same for layer_norm of f64 in registers, which the kernel for moments makes faster row by
-     * row */
+    /* the same for layer_norm of f64 in registers, which the kernel for moments makes faster
+     * row by row */
     NARROW_LAYER_64 = 24,
     /* fewest rows that pay for two transpositions */
     NARROW_ROWS = 32,

@@ -21,7 +21,8 @@ static bool transposed(const tni_rows *r, int k)
     return r->step[k] != r->width && r->nest->axis[r->nest->ndim - 1].step[k] == r->width;
 }
 
-/* Whether a parameter is read in place; otherwise it would be gathered in the panel's buffer. */
+/* Whether a parameter is read in place; otherwise it would be gathered in the panel's
+ * buffer. */
 static bool in_memory(const tni_rows *r, const tni_row_param *p)
 {
     return !p->given || (p->dtype == r->elem && p->step == tni_width(p->dtype));
@@ -33,10 +34,11 @@ static bool in_dst(const tni_rows *r)
     return r->step[TNI_ROW_DST] == r->width;
 }
 
-/* PANEL_BYTES: if the panel is in dst, the bytes that are read at a time of each row of memory in
- * src; four lines, which the hardware follows.  PANEL_AHEAD: rows of memory by which prefetches
- * are ahead.  Panels of 16 to 256 rows and prefetches by 8 to 128 are measured in "Softmax along
- * a stride" of docs/investigations/reductions.md (Zen 4), f64 and 16 bits in "Rows on Zen 3". */
+/* PANEL_BYTES: if the panel is in dst, the bytes that are read at a time of each row of memory
+ * in src; four lines, which the hardware follows.  PANEL_AHEAD: rows of memory by which
+ * prefetches are ahead.  Panels of 16 to 256 rows and prefetches by 8 to 128 are measured in
+ * "Softmax along a stride" of docs/investigations/reductions.md (Zen 4), f64 and 16 bits in
+ * "Rows on Zen 3". */
 enum { PANEL_BYTES = 256, PANEL_AHEAD = 32 };
 
 /* The number of rows of a panel; 0: the way does not apply. */
@@ -90,8 +92,8 @@ static void panel_compute(panel *p, char *at, int64_t pitch, int64_t rows, tni_f
         tni_row_one(&p->rows, (char *const[]){at, at}, 0, s);
 }
 
-/* Copy rows of operand k at p into the panel, whose rows are pitch bytes apart, or from the panel
- * to p if `back` is set.  Strided rows are transposed. */
+/* Copy rows of operand k at p into the panel, whose rows are pitch bytes apart, or from the
+ * panel to p if `back` is set.  Strided rows are transposed. */
 static void panel_copy(const tni_rows *r, int k, char *p, char *lines, int64_t pitch,
                        int64_t rows, bool back)
 {

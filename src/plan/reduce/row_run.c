@@ -53,7 +53,8 @@ static bool row_streams(const tni_rows *r, const char *d, const char *buf)
     return r->stream && d != buf && (uintptr_t)d % 64 == 0;
 }
 
-/* Write n elements that were computed at `made` (row_target) to operand k; narrow is a buffer. */
+/* Write n elements that were computed at `made` (row_target) to operand k; narrow is a
+ * buffer. */
 static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
                       const char *made, char *narrow)
 {

@@ -1,6 +1,7 @@
 /* scan_block.c - scans of one block of a sequence, in f64 or in integers of 64 bits.
  *
- * A block may arrive in parts; `at` is the number of elements of the sequence before this part. */
+ * A block may arrive in parts; `at` is the number of elements of the sequence before this
+ * part. */
 #include <math.h>
 
 #include "scan_run.h"

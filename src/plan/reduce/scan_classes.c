@@ -73,7 +73,8 @@ static bool is_bool(const tni_scan *s)
  * columns in a vector of four or eight are faster than two strided sequences.  It is four for
  * integers in a buffer, which fill a vector of 32 bytes, and sixteen for floats in a buffer,
  * where a cast of each row has to pay.  Two columns of keys and three of sums are measured in
- * "Scans on Zen 3" of docs/investigations/reductions.md; the bounds of four and sixteen are not. */
+ * "Scans on Zen 3" of docs/investigations/reductions.md; the bounds of four and sixteen are
+ * not. */
 static const tni_scan_class classes[] = {
     {.name = "keys",
      .fits = has_keys,

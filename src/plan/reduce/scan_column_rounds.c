@@ -1,15 +1,15 @@
 /* scan_column_rounds.c - the way "column rounds": few long columns, whose blocks of rows are
  * divided over threads.
  *
- * A round is a number of blocks.  Threads compute the total of each block of a round; one thread
- * chains the totals; threads then read the blocks again and compute them, each from the total of
- * all blocks before it.  The totals of the next round are computed between the blocks of this
- * one, so that memory is read while it is written. */
+ * A round is a number of blocks.  Threads compute the total of each block of a round; one
+ * thread chains the totals; threads then read the blocks again and compute them, each from the
+ * total of all blocks before it.  The totals of the next round are computed between the blocks
+ * of this one, so that memory is read while it is written. */
 #include "scan_run.h"
 
 enum {
-    /* of a round: the two rounds in work are 8 MiB, which the L3 keeps until they are read again;
-     * other sizes were not measured for columns */
+    /* of a round: the two rounds in work are 8 MiB, which the L3 keeps until they are read
+     * again; other sizes were not measured for columns */
     ROUND_BYTES = 4 << 20,
     /* columns of all blocks of a round: 32 KiB of the stack */
     ROUND_STATES = 4096
@@ -73,8 +73,8 @@ static void round_part(void *arg, int part)
         tni_kernels_of(s.isa)->copy->fence();
 }
 
-/* Replace the totals of each block by those of all blocks before it; run has those of all blocks
- * so far. */
+/* Replace the totals of each block by those of all blocks before it; run has those of all
+ * blocks so far. */
 static void round_chain(const tni_scan *s, column_round *round, int64_t w, tni_scan_word *run)
 {
     for (int64_t i = 0; i < round->blocks; i++)

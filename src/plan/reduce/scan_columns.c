@@ -35,7 +35,8 @@ static void column_part(void *arg, int part)
         tni_kernels_of(s->isa)->copy->fence();
 }
 
-/* The columns of a strip: as many as the class allows, but fewer if threads would have no strip. */
+/* The columns of a strip: as many as the class allows, but fewer if threads would have no
+ * strip. */
 static int64_t strip_columns(const tni_scan *s)
 {
     const int64_t n = s->nest.axis[s->nest.ndim - 1].n;

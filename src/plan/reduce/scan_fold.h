@@ -19,8 +19,8 @@ typedef enum tni_scan_type { /* the kind of the running value */
 
 /* The state of a sequence between two calls that compute its elements.  Sums and products of
  * floats and complex numbers have in f and im the result of all blocks before the current one,
- * and in chain and chain_im that of the groups of the current block; logsumexp has the maximum in
- * f and the sum of exponentials in chain.  Integers and keys have the running value in i. */
+ * and in chain and chain_im that of the groups of the current block; logsumexp has the maximum
+ * in f and the sum of exponentials in chain.  Integers and keys have the running value in i. */
 typedef struct tni_scan_state {
     union {
         double f;
@@ -46,8 +46,8 @@ typedef struct tni_scan {
     bool stream;        /* dst is written past the caches */
     bool carries;       /* sequences arrive in parts and carry a state from part to part */
     int64_t at;         /* elements of each sequence in earlier parts, a multiple of a group */
-    /* elements of a sequence (in this part); of dst and src the bytes of an element and the step
-     * along dim; elements of src */
+    /* elements of a sequence (in this part); of dst and src the bytes of an element and the
+     * step along dim; elements of src */
     int64_t n, width[2], step[2], count;
     tni_nest nest; /* over the sequences */
 } tni_scan;
@@ -56,8 +56,9 @@ typedef struct tni_scan {
 void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_tensor *src,
                    int dim, bool carries, int64_t at);
 
-/* Run the plan.  carry has a state for each sequence, in the row-major order of dst without dim;
- * for sums of complex numbers two neighbouring states, of the real and of the imaginary part. */
+/* Run the plan.  carry has a state for each sequence, in the row-major order of dst without
+ * dim; for sums of complex numbers two neighbouring states, of the real and of the imaginary
+ * part. */
 void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
 
 tn_plan *tni_scan_new(const tni_scan *s, const char *call, const tn_tensor *dst,

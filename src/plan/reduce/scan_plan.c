@@ -52,7 +52,8 @@ static void scan_dtypes(tni_scan *s, tn_dtype dst, tn_dtype src)
         s->rule = extreme_rule(src, s->op == TN_SCAN_MIN);
 }
 
-/* Scan complex numbers as reals: real and imaginary parts become one more axis of the sequences. */
+/* Scan complex numbers as reals: real and imaginary parts become one more axis of the
+ * sequences. */
 static void split_complex(tni_scan *s, tn_tensor *sequences)
 {
     s->type = TNI_SCAN_REAL;

@@ -1,9 +1,9 @@
 /* scan_rounds.c - the way "rounds": few long sequences, whose blocks are divided over threads.
  *
- * A round is a number of blocks.  Threads compute the total of each block of a round; one thread
- * chains the totals; threads then read the blocks again and compute them, each from the total of
- * all blocks before it.  The totals of the next round are computed between the blocks of this
- * one, so that memory is read while it is written. */
+ * A round is a number of blocks.  Threads compute the total of each block of a round; one
+ * thread chains the totals; threads then read the blocks again and compute them, each from the
+ * total of all blocks before it.  The totals of the next round are computed between the blocks
+ * of this one, so that memory is read while it is written. */
 #include "scan_run.h"
 
 /* Blocks of a round: the two rounds in work are 8 MiB of f32, which the caches keep until they
@@ -35,8 +35,8 @@ static void round_block(tni_scan *s, const round_job *j, int64_t block, char *d,
     tni_scan_sequence(s, d, j->src + at * s->step[1], run);
 }
 
-/* Compute the total of block number i of the next round: by a kernel for totals, or by a scan of
- * the block into a buffer. */
+/* Compute the total of block number i of the next round: by a kernel for totals, or by a scan
+ * of the block into a buffer. */
 static void round_total(const round_job *j, int64_t i)
 {
     const int64_t block = j->next->first + i, at = block * TNI_TREE_BLOCK;
@@ -84,8 +84,8 @@ static void round_part(void *arg, int part)
         tni_kernels_of(s.isa)->copy->fence();
 }
 
-/* Replace the total of each block by the state of the sequence before it; run is the state after
- * all blocks so far. */
+/* Replace the total of each block by the state of the sequence before it; run is the state
+ * after all blocks so far. */
 static void round_chain(const tni_scan *s, scan_round *round, tni_scan_state *run)
 {
     for (int64_t i = 0; i < round->blocks; i++) {

@@ -4,9 +4,9 @@
 
 #include "plan/plan.h"
 
-/* Most columns of a strip.  Eight rows of 512 f64 are 32 KiB, an L1.  Classes that keep only one
- * or two numbers for each column have strips of up to 2048, so that longer pieces of rows are
- * read and written; not measured finely. */
+/* Most columns of a strip.  Eight rows of 512 f64 are 32 KiB, an L1.  Classes that keep only
+ * one or two numbers for each column have strips of up to 2048, so that longer pieces of rows
+ * are read and written; not measured finely. */
 enum { TNI_SCAN_COLUMNS = 512, TNI_SCAN_WIDEST = 2048 };
 
 /* The total of a block of a sequence, or of all blocks before it. */
@@ -24,10 +24,11 @@ struct tni_scan_class {
      * multiple of a group.  run is the state before and after.  d may be x. */
     void (*block)(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
                   tni_scan_state *run);
-    /* Compute w <= TNI_SCAN_WIDEST dense columns; carry has their states before and after, or is
-     * NULL.  NULL: the class computes sequences one by one. */
+    /* Compute w <= TNI_SCAN_WIDEST dense columns; carry has their states before and after, or
+     * is NULL.  NULL: the class computes sequences one by one. */
     void (*strip)(const tni_scan *s, char *d, const char *p, int64_t w, tni_scan_state *carry);
-    /* Set the totals of w columns of a whole block.  NULL: there is no kernel for totals alone. */
+    /* Set the totals of w columns of a whole block.  NULL: there is no kernel for totals
+     * alone. */
     void (*totals)(const tni_scan *s, tni_scan_word *out, const char *x, int64_t w);
     int64_t fewest, widest; /* fewest columns that are computed as a strip, most of a strip */
     bool chains;            /* tni_scan_both merges totals, so threads can divide blocks */
@@ -37,8 +38,8 @@ struct tni_scan_class {
 /* Choose the class of a scan whose op and dtypes are set. */
 void tni_scan_classify(tni_scan *s);
 
-/* A way to walk memory.  plan returns whether it applies, and then has set s->why.  run computes
- * all sequences. */
+/* A way to walk memory.  plan returns whether it applies, and then has set s->why.  run
+ * computes all sequences. */
 struct tni_scan_way {
     const char *name;
     bool (*plan)(tni_scan *s);
@@ -75,7 +76,8 @@ void tni_scan_sequence(const tni_scan *s, char *d, const char *p, tni_scan_state
 /* Store the result of no elements at d: the first element of a dst that is longer by one. */
 void tni_scan_initial(const tni_scan *s, char *d);
 
-/* Convert n <= TNI_TREE_BLOCK dense elements to another dtype; d may be s if nothing changes. */
+/* Convert n <= TNI_TREE_BLOCK dense elements to another dtype; d may be s if nothing
+ * changes. */
 void tni_scan_cast(int isa, tn_dtype from, tn_dtype to, char *d, const char *s, int64_t n);
 
 /* ---- blocks (scan_block.c) and strips (scan_strip.c) of the classes ---- */

@@ -6,7 +6,8 @@
 
 #include "scan_run.h"
 
-/* Bytes of results in a buffer, of the longest sequence, and what kernels read and write beyond. */
+/* Bytes of results in a buffer, of the longest sequence, and what kernels read and write
+ * beyond. */
 enum { SHORT_OUT = 8192, SHORT_ROW = TNI_SCAN_SHORT * 8, SHORT_BEYOND = 32 };
 
 typedef struct short_job {

@@ -11,7 +11,8 @@ static bool begun(const tni_scan *s, int64_t w, const tni_scan_state *carry)
     return s->at > 0;
 }
 
-/* Store the first elements of columns that are longer by one; returns where the others begin. */
+/* Store the first elements of columns that are longer by one; returns where the others
+ * begin. */
 static char *put_initial(const tni_scan *s, char *d, int64_t w)
 {
     for (int64_t c = 0; c < w && s->initial; c++)
@@ -138,19 +139,20 @@ static void end_strip(const real_strip *r, int64_t w, tni_scan_state *carry)
 /* Dense rows that are not whole lines are collected in a buffer and streamed from there.
  * OUT_BYTES are streamed at a time (not measured finely), a group of rows has at most OUT_MOST
  * bytes, and a row at least OUT_LEAST: shorter ones lose by it (Zen 3, "Scans on Zen 3" in
- * docs/investigations/reductions.md: down 15 columns of f32 13 GB/s without and 11 with it, down
- * 127 columns 12 and 15). */
+ * docs/investigations/reductions.md: down 15 columns of f32 13 GB/s without and 11 with it,
+ * down 127 columns 12 and 15). */
 enum { OUT_BYTES = 4096, OUT_MOST = 16384, OUT_LEAST = 192 };
 
-/* The buffer: bytes [at, end) of buf are to be written at `to`; both have the same address modulo
- * 64. */
+/* The buffer: bytes [at, end) of buf are to be written at `to`; both have the same address
+ * modulo 64. */
 typedef struct rows_out {
     char *to;
     int64_t at, end;
     _Alignas(64) char buf[OUT_BYTES + OUT_MOST + 64];
 } rows_out;
 
-/* Stream all whole lines of the buffer if it holds OUT_BYTES, and move the rest to its start. */
+/* Stream all whole lines of the buffer if it holds OUT_BYTES, and move the rest to its
+ * start. */
 static void send_lines(const tni_scan *s, rows_out *o)
 {
     const int64_t whole = o->end / 64 * 64;

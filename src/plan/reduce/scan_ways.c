@@ -79,8 +79,8 @@ static bool plan_column_rounds(tni_scan *s)
 }
 
 /* Sequences of fewer than NARROW_MOST elements are transposed, because their vectors would be
- * partly empty; with fewer than NARROW_SEQUENCES of them, two transpositions do not pay (measured
- * on Zen 4). */
+ * partly empty; with fewer than NARROW_SEQUENCES of them, two transpositions do not pay
+ * (measured on Zen 4). */
 enum { NARROW_MOST = 48, NARROW_SEQUENCES = 32 };
 
 static int64_t narrow_most(const tni_scan *s)
@@ -99,9 +99,10 @@ static bool plan_narrow(tni_scan *s)
            in->n >= NARROW_SEQUENCES && dense(s);
 }
 
-/* Sums of rows of at least LINE_LEAST elements that are whole vectors are written with streaming
- * stores by their own way (Zen 3: f64 in rows of 256 and 512 34 and 40 GB/s, 31 and 34 through a
- * buffer); sums of 64-bit integers gain nothing from that length on (rows of 127: 27 and 24). */
+/* Sums of rows of at least LINE_LEAST elements that are whole vectors are written with
+ * streaming stores by their own way (Zen 3: f64 in rows of 256 and 512 34 and 40 GB/s, 31 and
+ * 34 through a buffer); sums of 64-bit integers gain nothing from that length on (rows of 127:
+ * 27 and 24). */
 enum { LINE_VECTOR = 32, LINE_LEAST = 64, WORDS_MOST = 64 };
 
 /* Short sequences that follow one another, where there are kernels for them. */

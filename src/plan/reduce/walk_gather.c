@@ -1,7 +1,7 @@
 /* walk_gather.c - copies elements, in the order of a walk, to dense memory.
  *
- * Consecutive whole runs of the last loop are copied by one call of a kernel: as a tile, or by a
- * transpose if the runs are side by side in memory. */
+ * Consecutive whole runs of the last loop are copied by one call of a kernel: as a tile, or by
+ * a transpose if the runs are side by side in memory. */
 #include "fold_run.h"
 
 void tni_walk_gather(char *d, const char *s, const tni_walk *from, int k, int64_t n,
