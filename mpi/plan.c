@@ -3,6 +3,8 @@
 
 #include "ranks.h"
 
+/* Limits of the buffers of a rank: the least is one slot of full rate (GOOD_SLOT), the usual
+ * one has that for a thousand peers.  Other values of the latter were not measured. */
 enum { LEAST_BYTES = 65536, USUAL_BYTES = 64 << 20 };
 
 /* Slots are not made smaller to have more of them: below 64 KiB the cost of a message is that

@@ -6,6 +6,8 @@
 
 #include "local.h"
 
+/* A bound on what a mistaken configuration or OMP_NUM_THREADS starts, above the cores of the
+ * machines that kernels are compiled for; not measured. */
 enum { MOST_THREADS = 1024 };
 
 struct tn_handle {

@@ -4,7 +4,9 @@
 
 #include "stream.h"
 
-/* Bytes of a result from which on disk space is reserved before the work begins. */
+/* Bytes of a result from which on disk space is reserved before the work begins, so that a job
+ * for which there is none fails at once; a smaller result costs little to write in vain.  Not
+ * measured. */
 enum { RESERVED = 16 << 20 };
 
 int tni_stream_ndim(const tn_stream *job)
@@ -181,8 +183,11 @@ const char *tn_stream_why(const tn_stream_facts *facts)
     return "";
 }
 
-/* Bytes per second for reads of this length with many in flight, on the disk that the ways were
- * measured on (random direct reads, a virtual disk with ext4). */
+/* Bytes per second for random direct reads of this length with many in flight: one series on
+ * the machine of "Around the page cache" in docs/investigations/files.md (AMD EPYC, Zen 4, 2
+ * vCPUs, ext4 on a virtual disk).  The table there is of another series: 644 to 1086 MB/s for 4
+ * to 32 KiB.  The times that explain prints follow from them; the choice of a way does not
+ * (two_pass.c). */
 static double read_rate(int64_t bytes)
 {
     static const struct {
@@ -209,7 +214,7 @@ typedef struct prediction {
 static prediction predict(const tn_stream *job, const tni_schedule *plan, double read,
                           double written)
 {
-    const double sequential = 1.4e9; /* bytes per second, the same disk */
+    const double sequential = 1.4e9; /* bytes per second, the same series */
     prediction p = {.two_passes = 0};
     p.two = tni_two_pass_plan(job, plan, &p.plan);
     p.one_pass = read / read_rate(plan->shortest) + written / sequential;

@@ -6,7 +6,12 @@
 
 #include "gguf.h"
 
-enum { WINDOW = 1 << 14, LONGEST_NAME = 1 << 16, COUNTS = 16 };
+enum {
+    WINDOW = 1 << 14, /* bytes of one read: most fields have 4 or 8 bytes; not measured */
+    /* the format allows 64 bytes; a bound on what a damaged length allocates, not measured */
+    LONGEST_NAME = 1 << 16,
+    COUNTS = 16 /* offset of the number of key-values, after magic, version and tensors */
+};
 
 const tni_gguf_type tni_gguf_types[] = {
     [0] = {"F32", 1, 4, TN_F32},    [1] = {"F16", 1, 2, TN_F16},
