@@ -4,5 +4,5 @@
 set -eu
 how=-i
 [ "${1-}" = --check ] && how='--dry-run -Werror'
-find include src tests examples bench cli python \( -name '*.[ch]' -o -name '*.inc' -o -name '*.def' -o \
+find include src tests examples bench cli python mpi \( -name '*.[ch]' -o -name '*.inc' -o -name '*.def' -o \
     -name '*.hpp' -o -name '*.cpp' \) 2>/dev/null | sort | xargs clang-format $how
