@@ -2,8 +2,8 @@
  * the loops around it, and the way in which tiles reach dst.
  *
  * A way is a row in a file way_*.c, declared in copy_walk.h and listed in copy_ways.c in order
- * of preference, with a kernel of kernels/copy for its tile and a case of
- * tests/ops/test_rearrange.c that expects it (CONTRIBUTING.md, "Add a way to copy"). */
+ * of preference, with a case of tests/ops/test_rearrange.c that expects it and, if no kernel of
+ * kernels/copy has its tile, one that does (CONTRIBUTING.md, "Add a way to copy"). */
 #ifndef TNI_COPY_PLAN_H
 #define TNI_COPY_PLAN_H
 
