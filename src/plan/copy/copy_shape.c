@@ -146,7 +146,8 @@ static void loops_key(loop_list *l, const tni_copy *c, tni_loop_key *key)
         l->loop[i].key = key(c, &l->loop[i]);
 }
 
-/* Whether the tile and the loops around it have each unit of the copy once. */
+/* Whether the items are the tiles of the loops, and both have each unit of the copy once; tiles
+ * of the way "carried" are a part of it, of which the copy has a whole number. */
 static bool loops_cover(const loop_list *l, const tni_copy *c)
 {
     int64_t units = 1, tiles = 1;
@@ -158,7 +159,7 @@ static bool loops_cover(const loop_list *l, const tni_copy *c)
         units *= x->n;
         tiles *= tni_ceil_div(x->span, x->block) * tni_ceil_div(x->n, x->span);
     }
-    return units * c->unit == c->bytes && outside * tiles == c->items;
+    return c->bytes % (units * c->unit) == 0 && outside * tiles == c->items;
 }
 
 /* Sort by falling keys, equal ones in reverse order of the list, and write the plan's loops. */
