@@ -44,6 +44,7 @@ tn_status tni_queue_open(tni_queue **out, bool threads)
     }
     *q = (tni_queue){.memory = memory, .fd = -1};
     q->aligned = memory + (-(uintptr_t)memory & (TNI_DISK_BLOCK - 1));
+    ASSERT((uintptr_t)q->aligned % TNI_DISK_BLOCK == 0);
     for (int i = 0; i < COUNT(ways) && !q->own; i++) {
         if ((ways[i]->threads && !threads) ||
             (tni_queue_prefer && strcmp(tni_queue_prefer, ways[i]->name) != 0))

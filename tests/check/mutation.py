@@ -135,7 +135,8 @@ class Bench:
         names = sorted({f"test_{t}" for module in modules for t in MODULES[module]})
         run("cmake", "-S", ".", "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
             "-DCMAKE_C_FLAGS=-O1", "-DTENON_TESTS=ON", "-DTENON_OPENMP=OFF",
-            "-DTENON_ISA_LEVELS=base", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+            "-DTENON_ISA_LEVELS=base", "-DTENON_ASSERTS=ON",
+            "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
         run("cmake", "--build", str(BUILD), "--target", *names)
         rows = json.loads((BUILD / "compile_commands.json").read_text())
         self.command = {str(pathlib.Path(r["file"]).relative_to(ROOT)): shlex.split(r["command"])

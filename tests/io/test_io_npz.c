@@ -349,6 +349,15 @@ static void npz_strangers(void **state)
             assert_string_equal(tn_error(), outside);
         tn_file_close(f);
     }
+    tn_file *f;
+    int ndim = 0;
+    OK(tn_file_open(&f, DATA("deflated.npz"))); /* what is an array has a shape */
+    int64_t at = -1;
+    OK(tn_file_find(f, "f", &at));
+    const int64_t *shape = tn_file_shape(f, at, &ndim);
+    assert_int_equal(ndim, 3);
+    assert_true(shape && shape[0] == 2 && shape[1] == 3 && shape[2] == 5);
+    tn_file_close(f);
 }
 
 /* A member loses the suffix of its name, but not all of it. */

@@ -266,6 +266,8 @@ static void tensors_by_hand(void **state)
         ROW("c\x1b[31m\n\n.", TN_EUNSUPPORTED, "needs ?[31m."),
         ROW("(iposix\nsystem\n.", TN_EUNSUPPORTED, "opcode 0x69 at byte 1 is not supported"),
         ROW("P0\n.", TN_EUNSUPPORTED, "opcode 0x50 at byte 0 is not supported"),
+        ROW("K\4r\0\0\0\0j\0\0\0\0.", TN_OK, ""), /* a memo index of four bytes */
+        ROW("ctorch._utils\n_rebuild_tensor\n(" PLAIN "K\0K\4\x85K\1\x85tR.", TN_OK, ""),
         ROW("N0.", TN_EUNSUPPORTED, "opcode 0x30 at byte 1 is not supported"),
         ROW("NR.", TN_EFORMAT, "the stack is empty"),
         ROW("NNR.", TN_EFORMAT, "a call of something other than a function"),

@@ -23,7 +23,6 @@ static tn_status note_damage(tn_file *f, tni_entry *e)
     e->damage = tni_arena_text(&f->arena, text, (size_t)n);
     e->type = "damaged";
     e->dtype = 0;
-    e->no_shape = true;
     return e->damage ? TN_OK : tni_no_memory(f->path, (int64_t)sizeof text);
 }
 
