@@ -140,16 +140,17 @@ typedef struct tn_stream_einsum {
  * put           without a writer: gets the boxes in order; block is dense, at is its first
  *               index
  * max_mem       bytes for elements; 0 means a quarter of the machine's memory.  The minimum of
- *               a job, 64 KiB for a box and 4 MiB for reading, is used even if max_mem is less.
- *               A queue of reads holds 12 MiB and a writer up to 8 MiB besides
+ *               a job, 64 KiB for a box (1 MiB if its reads are short) and 4 MiB for reading,
+ *               is used even if max_mem is less.  A queue of reads holds 12 MiB and a writer up
+ *               to 8 MiB besides
  * box           elements of a box, except at the end of an axis; 0 lets the planner choose by
  *               max_mem.  If it is given, the boxes do not depend on max_mem either
  * threads       0 means that of the calling thread's handle; 1 computes in the calling thread.
  *               So does any number in a library without OpenMP, inside a parallel region, in a
  *               forked child of a threaded parent, and under a handle with an executor, which
  *               then runs the parts of each box
- * progress      is called with the bytes delivered so far and their total; in a job of two
- *               passes each pass counts as half.  A status other than TN_OK ends the job with
+ * progress      is called with the bytes delivered so far and their total; in a job of several
+ *               passes each pass counts alike.  A status other than TN_OK ends the job with
  *               that status */
 typedef struct tn_stream {
     tn_stream_recipe recipe;

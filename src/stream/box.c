@@ -240,6 +240,8 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
     int64_t budget = tn_stream_budget(job->max_mem);
     tni_schedule p = {0};
     int64_t each = share(job, &p), most = each / bytes;
+    if (each < TNI_BOX_SHORT && !reads_long(job, most))
+        most = TNI_BOX_SHORT / bytes;
     p.elements = TNI_BOX_USUAL / bytes;
     while (p.elements < most && p.elements < numel && !reads_long(job, p.elements))
         p.elements *= 2;
@@ -248,7 +250,7 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
     p.tidy = disk_bytes(job) > budget;
     if (!job->box && reads_scattered(job, budget, p.elements)) {
         each = budget - 2 * (int64_t)TNI_STAGE;
-        schedule_direct(job, (each > SMALLEST ? each : SMALLEST) / bytes, &p);
+        schedule_direct(job, (each > TNI_BOX_SHORT ? each : TNI_BOX_SHORT) / bytes, &p);
     } else if (reads_short(job, p.elements)) {
         schedule_scattered(job, &p);
     }

@@ -98,10 +98,11 @@ void tni_runs_plan(tni_runs *r, const tn_stream_source *source, uint64_t folded,
         *(folds(r, i) ? &r->count : &r->outputs) *= source->view.shape[i];
     order_axes(r, ordered);
     r->near = map_is_near(r);
-    for (int64_t take = TNI_BOX_USUAL;; take *= 2) {
-        cut(r, take < bytes ? take : bytes);
+    const int64_t most = bytes > TNI_BOX_SHORT ? bytes : TNI_BOX_SHORT;
+    for (int64_t take = bytes < TNI_BOX_USUAL ? bytes : TNI_BOX_USUAL;; take *= 2) {
+        cut(r, take < most ? take : most);
         r->span = r->outputs ? shortest_read(r) : 0;
-        if (take >= bytes || r->span >= TNI_ENOUGH_READ || r->span >= all)
+        if (take >= most || r->span >= TNI_ENOUGH_READ || r->span >= all)
             return;
     }
 }

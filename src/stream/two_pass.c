@@ -70,7 +70,8 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
         return false;
     const int64_t row = tni_numel(v) / v->shape[axis];
     const int buffers = tni_stream_threads(job) == 1 ? 1 : 2;
-    const int64_t each = (budget - 2 * (int64_t)TNI_STAGE) / buffers;
+    const int64_t left = (budget - 2 * (int64_t)TNI_STAGE) / buffers;
+    const int64_t each = left > TNI_BOX_SHORT ? left : TNI_BOX_SHORT;
     const int64_t most = (cached && each > MOST_CACHED ? MOST_CACHED : each) / width;
     const int64_t piece = most / row;
     if (piece < 2 || piece >= v->shape[axis] ||

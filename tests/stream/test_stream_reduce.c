@@ -175,6 +175,32 @@ static void test_large(void **state)
         }
 }
 
+/* Pieces of the least budget are not tiny where their reads would be short. */
+static void test_short_reads(void **state)
+{
+    (void)state;
+    tn_stream_facts facts;
+    const int axis = 0;
+    tn_stream_source from = {0};
+    tn_stream_reduce args = {TN_REDUCE_SUM, NULL, 1, &axis};
+    tn_stream job = {.recipe = TN_STREAM_REDUCE,
+                     .args = &args,
+                     .n = 1,
+                     .sources = &from,
+                     .max_mem = 1,
+                     .threads = 1};
+    OK(tn_init(&from.view, NULL, TN_F32, 2, (const int64_t[]){8000, 1250}));
+    OK(tn_init(&job.out, NULL, TN_F32, 1, (const int64_t[]){1250}));
+    OK(tn_stream_plan(&job, &facts));
+    assert_true(facts.shortest_read >= 200 && facts.memory < 6 << 20);
+    OK(tn_transpose(&from.view, &from.view, 0, 1));
+    OK(tn_stream_stats_plan(&job, 0, &facts));
+    assert_true(facts.shortest_read >= 128 && facts.memory < 6 << 20);
+    OK(tn_init(&from.view, NULL, TN_F32, 2, (const int64_t[]){8000, 1250}));
+    OK(tn_stream_stats_plan(&job, 0, &facts));
+    assert_int_equal(facts.box, 16384); /* long reads: the least box */
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -240,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_short_reads),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static void job_run(int k, int threads, sight *s)
     tni_free_memory = jobs[k].unused;
     tn_status status = tn_file_places(file, 0, &places);
     if (status == TN_OK && jobs[k].transposed)
-        status = tn_slice(&places, &places, 0, 0, 256, 1);
+        status = tn_slice(&places, &places, 0, 0, 1024, 1);
     if (status == TN_OK)
         status = jobs[k].transposed ? tn_transpose(&in.view, &places, 0, 1)
                                     : tn_slice(&in.view, &places, 1, 500, 1600, 1);
