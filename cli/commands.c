@@ -124,8 +124,8 @@ const command commands[] = {
      "    tenon scan cumsum -a 0 in.npy -o out.npy\n"},
     {"sort", "-a AXIS IN -o OUT", "sort along an axis",
      OPT_RESULT | OPT(AXIS) | OPT(DESCENDING) | OPT(INDICES), run_sort, .more =
-     "Stable; NaN sorts last, with --descending first.  What does not fit into --max-mem is\n"
-     "sorted with temporary files.\n\n"
+     "Stable; NaN sorts last, with --descending first.  What does not fit into --max-mem, or\n"
+     "lies scattered in the file, is sorted with temporary files.\n\n"
      "    tenon sort -a -1 --descending in.npy -o out.npy\n"
      "    tenon sort -a 0 --indices in.npy -o order.npy\n"},
     {"take", "-a AXIS INDEX IN -o OUT", "choose indices of an axis, as an embedding does",

@@ -102,9 +102,12 @@ static bool casts(const recipe *r)
 
 static void print_boxes(const tn_stream_facts *facts)
 {
+    const bool reordered = !strcmp(facts->way, "reordered");
     printf("  recipe  %s: %lld box%s of up to %lld elements%s\n", facts->recipe,
            (long long)facts->boxes, facts->boxes == 1 ? "" : "es", (long long)facts->box,
-           !strcmp(facts->way, "temporary file") ? ", through a temporary file" : "");
+           reordered                               ? ", the source in order in a temporary file"
+           : !strcmp(facts->way, "temporary file") ? ", through a temporary file"
+                                                   : "");
     printf("  way     %s: %s\n", facts->way, tn_stream_why(facts));
 }
 

@@ -106,7 +106,8 @@ typedef struct tn_stream_scan {
 } tn_stream_scan;
 
 /* The result is the sorted values, or their indices (i64, or i32 if they fit).  Temporary files
- * are used if a box of whole sequences, or one sequence, exceeds max_mem. */
+ * are used if a box of whole sequences, or one sequence, exceeds max_mem, or if sequences would
+ * be read in short pieces. */
 typedef struct tn_stream_sort {
     int dim;
     unsigned flags; /* 0 or TN_DESCENDING */
@@ -177,8 +178,10 @@ typedef struct tn_stream_facts {
                                 * it needs of the sources, with a queue many reads in flight;
                                 * "direct": the same around the page cache, with many reads
                                 * in flight; "two-pass": direct, through a temporary file of
-                                * the source's size; "temporary file": a sort whose sequences
-                                * do not fit in memory, through a file of the result's size */
+                                * the source's size; "temporary file": a sort, one of whose
+                                * boxes crosses more sequences than fit in memory, through a
+                                * file of the result's size; "reordered": a sort that first
+                                * copies the source in the order of its sequences */
     int64_t boxes, box;       /* their number, and elements of the largest */
     int64_t threads, buffers; /* buffers: boxes that are in memory at once */
     int64_t memory;           /* bytes for elements and for the queue; not counted: the writer's

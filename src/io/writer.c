@@ -256,7 +256,10 @@ tn_status tni_writer_open_scratch(tn_writer **out, const tn_writer *beside, int 
         return tni_no_memory(tni_path_shown(path), PATH_MAX);
     const int error = tni_sys_scratch(path, &w->fd);
     w->options.no_sync = true;
-    tn_status status = error ? fail_system(w->path, error) : writer_begin(w, n, names, ts);
+    w->target = tni_arena_text(&w->arena, path, strlen(path)); /* of files beside this one */
+    tn_status status = error       ? fail_system(w->path, error)
+                       : w->target ? writer_begin(w, n, names, ts)
+                                   : tni_no_memory(w->path, PATH_MAX);
     if (status != TN_OK)
         tn_writer_abort(w);
     else

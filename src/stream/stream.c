@@ -175,7 +175,10 @@ const char *tn_stream_why(const tn_stream_facts *facts)
          "a few boxes fit into memory, and each reads what it needs of the sources"},
         {"direct", false, "files exceed the memory, and reads are short: many are in flight"},
         {"two-pass", false, "files exceed the memory, and reads are too short for one pass"},
-        {"temporary file", false, "whole sequences do not fit into memory"},
+        {"temporary file", false,
+         "a box of the result crosses more sequences than fit into memory"},
+        {"reordered", false,
+         "reads of sequences are short: a temporary file has them in order"},
     };
     for (int i = 0; facts && facts->way && i < COUNT(whys); i++)
         if (!strcmp(facts->way, whys[i].way) && (facts->queue || !whys[i].queued))

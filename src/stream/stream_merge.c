@@ -18,7 +18,6 @@ typedef struct run {
 
 typedef struct merge {
     tni_sorting *s;
-    const tn_stream_source *sequences;
     tn_dtype dtype;
     int64_t width, sequence, runs;
     int64_t part; /* elements of a run in memory, at most */
@@ -38,7 +37,7 @@ static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tens
     const int64_t most = m->s->most, start = at[1] * most, all = m->s->n;
     const int64_t length = all - start < most ? all - start : most;
     int64_t index[TN_MAX_NDIM] = {0}, shape[TN_MAX_NDIM], *indices = out->data;
-    const tn_tensor *v = &m->sequences->view;
+    const tn_tensor *v = &m->s->source.view;
     tn_tensor box, values, order;
     (void)n;
     (void)srcs;
@@ -48,7 +47,7 @@ static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tens
         shape[i] = 1;
     tni_unravel(v->ndim - 1, v->shape, at[0], index);
     TRY(tn_init(&box, indices + most, m->dtype, v->ndim, shape));
-    TRY(tni_source_read(m->sequences, &box, index, NULL));
+    TRY(tni_source_read(&m->s->source, &box, index, NULL));
     TRY(tn_init(&values, box.data, m->dtype, 1, &length));
     TRY(tn_init(&order, indices, TN_I64, 1, &length));
     TRY(tn_sort(&values, &order, &values, 0, 0));
@@ -73,10 +72,7 @@ static tn_status put_run(void *user, const tn_tensor *block, const int64_t *at)
 static tn_status run_progress(void *user, int64_t done, int64_t total)
 {
     const merge *m = user;
-    const tn_stream *job = m->s->job;
-    const int64_t all = tn_nbytes(&job->out);
-    return job->progress(job->user, (int64_t)((double)done / (double)total / 4 * (double)all),
-                         all);
+    return tni_sort_progress(m->s, done, 2 * total);
 }
 
 static tn_status make_runs(merge *m, int64_t sequences)
@@ -256,11 +252,10 @@ static tn_status take_memory(merge *m)
     return TN_OK;
 }
 
-tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *sequences, tni_temp *to)
+tn_status tni_sort_merged(tni_sorting *s, tni_temp *to)
 {
-    const tn_tensor *v = &sequences->view;
+    const tn_tensor *v = &s->source.view;
     merge m = {.s = s,
-               .sequences = sequences,
                .dtype = v->dtype,
                .width = tni_width(v->dtype),
                .runs = tni_ceil_div(s->n, s->most)};

@@ -7,10 +7,17 @@
 typedef struct tni_sorting {
     const tn_stream *job;
     const tn_stream_sort *args;
-    int dim;      /* axis of the sequences in the tensor being sorted */
-    int64_t n;    /* elements of a sequence */
-    int64_t most; /* maximum elements that are sorted at once */
+    tn_stream_source source; /* of the sequences */
+    int dim;                 /* their axis */
+    int64_t n;               /* elements of a sequence */
+    int64_t most;            /* maximum elements that are sorted at once */
+    bool temp;               /* the result is sorted into a temporary file */
+    bool reorder;            /* the sequences are first put in order in a temporary file */
+    int pass, passes;        /* for progress */
 } tni_sorting;
+
+/* Report the progress of the current pass to the job; user is a tni_sorting. */
+tn_status tni_sort_progress(void *user, int64_t done, int64_t total);
 
 /* A tensor in an unnamed temporary file: written sequentially, then read.  Zero-initialised. */
 typedef struct tni_temp {
@@ -25,8 +32,8 @@ tn_status tni_temp_open(tni_temp *t, const tn_writer *beside, tn_dtype dtype, in
 tn_status tni_temp_reopen(tni_temp *t);
 void tni_temp_close(tni_temp *t);
 
-/* Sort sequences along the last axis that are longer than s->most into `to`, in ascending
- * order; with TN_DESCENDING the caller has reversed them, and indices count from the end. */
-tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *sequences, tni_temp *to);
+/* Sort the sequences, which are along the last axis and longer than s->most, into `to`, in
+ * ascending order; with TN_DESCENDING the caller has reversed them, and indices count from the end. */
+tn_status tni_sort_merged(tni_sorting *s, tni_temp *to);
 
 #endif

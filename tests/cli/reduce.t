@@ -131,8 +131,8 @@ $ tenon explain reduce sum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 $ tenon explain reduce sum -a 0 w.npy | grep plan | cut -d: -f1
 >   plan    sum f32 (205)
 $ tenon explain sort -a 0 w.npy --max-mem 10k | grep 'recipe\|way'
->   recipe  sort: 61 boxes of up to 1025 elements, through a temporary file
->   way     temporary file: whole sequences do not fit into memory
+>   recipe  sort: 69 boxes of up to 909 elements, the source in order in a temporary file
+>   way     reordered: reads of sequences are short: a temporary file has them in order
 $ tenon explain scan cumsum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 > scan
 >   in      w.npy: f32 (303, 205), 248 kB

@@ -206,30 +206,82 @@ static void test_two_pass(void **state)
 static void test_sort(void **state)
 {
     (void)state;
-    enum { N = 100000 };
-    tn_tensor t;
+    matrix m;
     tn_stream_facts facts;
-    OK(tn_alloc(&t, TN_U32, 1, (int64_t[]){N}));
-    for (uint32_t i = 0; i < N; i++)
-        ((uint32_t *)t.data)[i] = i * 2654435761u;
-    const tn_stream_source in = {.view = t};
-    const tn_stream_sort args = {0};
+    matrix_make(&m, TN_U32, 2, (int64_t[]){500, 200}, (int[]){1, 0});
+    for (int reordered = 0; reordered < 2; reordered++) {
+        tn_stream_source in = {.view = m.t, .file = reordered ? m.f : NULL};
+        const tn_stream_sort args = {0};
+        tn_stream job = {.recipe = TN_STREAM_SORT,
+                         .args = &args,
+                         .out = m.t,
+                         .n = 1,
+                         .sources = &in,
+                         .max_mem = 1};
+        if (reordered)
+            OK(tn_file_places(m.f, 0, &in.view));
+        OK(tn_stream_plan(&job, &facts));
+        assert_string_equal(facts.way, reordered ? "reordered" : "temporary file");
+        OK(tn_writer_open(&job.writer, "out.npy", 1, NULL, (const tn_tensor *[]){&m.t}, NULL));
+        refused = "scratch";
+        tni_sys_hook = hook;
+        assert_int_equal(tn_stream_run(&job), TN_EIO);
+        assert_string_equal(tn_error(), "out.npy: Function not implemented");
+        use_none();
+        tn_writer_abort(job.writer);
+    }
+    matrix_free(&m);
+}
+
+/* The sort of a view of a file is that in memory, and its reads are not short. */
+static void check_sort(const tn_tensor *view, const tn_file *f, const tn_tensor *t, int dim,
+                       unsigned flags, int64_t max_mem)
+{
+    tn_stream_facts facts;
+    tn_tensor want, out;
+    const tn_stream_source in = {.file = f, .view = *view};
+    const tn_stream_sort args = {dim, flags, false};
     tn_stream job = {.recipe = TN_STREAM_SORT,
                      .args = &args,
-                     .out = t,
                      .n = 1,
                      .sources = &in,
-                     .max_mem = 1};
+                     .max_mem = max_mem,
+                     .threads = 1};
+    OK(tn_alloc(&want, t->dtype, t->ndim, t->shape));
+    OK(tn_sort(&want, NULL, t, dim, flags));
+    OK(tn_init(&job.out, NULL, t->dtype, t->ndim, t->shape));
     OK(tn_stream_plan(&job, &facts));
-    assert_string_equal(facts.way, "temporary file");
-    OK(tn_writer_open(&job.writer, "out.npy", 1, NULL, (const tn_tensor *[]){&t}, NULL));
-    refused = "scratch";
+    assert_string_equal(facts.way, "reordered");
+    assert_non_null(strstr(tn_stream_why(&facts), "short"));
+    assert_true(facts.shortest_read > 4096);
+    OK(tn_writer_open(&job.writer, "out.npy", 1, NULL, (const tn_tensor *[]){&job.out}, NULL));
+    watched = "pread";
+    calls = 0;
     tni_sys_hook = hook;
-    assert_int_equal(tn_stream_run(&job), TN_EIO);
-    assert_string_equal(tn_error(), "out.npy: Function not implemented");
+    OK(tn_stream_run(&job));
     use_none();
-    tn_writer_abort(job.writer);
-    tn_free(&t);
+    assert_true(calls < tn_numel(t) / 60);
+    OK(tn_writer_commit(job.writer));
+    check_out(&(matrix){.want = want});
+    tn_free(&want);
+}
+
+/* Sequences that lie across the rows of a file are put in order first: whole ones, and ones that
+ * are merged; in boxes of the result and not. */
+static void test_scattered_sort(void **state)
+{
+    (void)state;
+    static const int64_t memories[] = {1, 9 << 20};
+    matrix m;
+    tn_tensor places;
+    matrix_make(&m, TN_U32, 2, (int64_t[]){2000, 1500}, (int[]){1, 0});
+    OK(tn_file_places(m.f, 0, &places));
+    for (int k = 0; k < 2; k++)
+        for (unsigned flags = 0; flags <= TN_DESCENDING; flags += TN_DESCENDING) {
+            check_sort(&places, m.f, &m.t, 0, flags, memories[k]);
+            check_sort(&m.view, m.f, &m.want, 1, flags, memories[k]);
+        }
+    matrix_free(&m);
 }
 
 /* Every system call of one kind fails once, or is cut short: a status, or the right bytes. */
@@ -401,10 +453,11 @@ static void test_tidy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ways),     cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_two_pass), cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_faults),   cmocka_unit_test(test_reserve),
-        cmocka_unit_test(test_tidy),     cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_ways),           cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_two_pass),       cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_faults),         cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_tidy),           cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_scattered_sort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
