@@ -410,7 +410,7 @@ int explain_expr(const args *a, const tn_expr *expr, const tn_tensor *out, int n
                  const tn_tensor *const *ts);
 
 /* For a command on several tensors: count each one, then print the totals. */
-void explain_count(const recipe *r, bool changed);
+int explain_count(const args *a, const recipe *r, bool changed);
 void explain_sum(const args *a);
 
 /* Describe what tenon stats would do. */

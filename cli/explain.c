@@ -1,4 +1,5 @@
 /* explain.c - describing what a command would do, without moving any element. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,13 +164,46 @@ static double bytes_read(const recipe *r)
     return all;
 }
 
+/* Bytes written to temporary files of the library, and read from them. */
+static double temporary(const recipe *r, const tn_stream_facts *facts)
+{
+    static const struct {
+        const char *way;
+        int files;
+    } ways[] = {{"two-pass", 1}, {"temporary file", 1}, {"reordered", 2}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (!strcmp(facts->way, ways[i].way))
+            return 2.0 * ways[i].files * (double)tn_nbytes(&r->job.out);
+    return 0;
+}
+
+/* Seconds that short reads of the sources take besides their bytes: a system call for each, or
+ * the gap up to the next one if reading that is faster. */
+static double short_reads(const recipe *r, const tn_stream_facts *facts)
+{
+    const double call = 1e-6, span = (double)facts->shortest_read;
+    double time = 0;
+    for (int i = 0; i < r->job.n && span > 0; i++) {
+        const tn_tensor *v = &r->sources[i].view;
+        double gap = r->inputs[i]->in_memory ? 0 : INFINITY;
+        for (int k = 0; k < v->ndim; k++) {
+            const double next = fabs((double)v->stride[k]) - span;
+            if (v->shape[k] > 1 && next >= 0 && next < gap)
+                gap = next;
+        }
+        if (isfinite(gap))
+            time += (double)tn_nbytes(v) / span * fmin(call, gap / copy_speed());
+    }
+    return time;
+}
+
 /* Predicted seconds: each byte is copied out of the page cache, once in memory, and back into
  * the page cache. */
-static double predicted(const recipe *r)
+static double predicted(const recipe *r, const tn_stream_facts *facts)
 {
     double out = (double)tn_nbytes(&r->job.out), spilled = unpacked(r, true);
-    return (bytes_read(r) + 2 * out + spilled) / copy_speed() +
-           (unpacked(r, false) + spilled) / INFLATE;
+    return (bytes_read(r) + temporary(r, facts) + 2 * out + spilled) / copy_speed() +
+           (unpacked(r, false) + spilled) / INFLATE + short_reads(r, facts);
 }
 
 static void print_cost(double in, double out, double memory, double time)
@@ -183,13 +217,17 @@ static void print_cost(double in, double out, double memory, double time)
            bytes_text(text, copy_speed()));
 }
 
-void explain_count(const recipe *r, bool changed)
+int explain_count(const args *a, const recipe *r, bool changed)
 {
+    const tn_stream job = recipe_job(r, a, NULL);
+    tn_stream_facts facts;
+    LIB(tn_stream_plan(&job, &facts));
     sum.n++;
     sum.changed += changed;
     sum.read += bytes_read(r);
     sum.write += (double)tn_nbytes(&r->job.out);
-    sum.time += predicted(r);
+    sum.time += predicted(r, &facts);
+    return DONE;
 }
 
 void explain_sum(const args *a)
@@ -323,7 +361,8 @@ int explain_recipe(const args *a, const recipe *r, const char *name, const char 
     if (facts.queue)
         TRY(print_disk(&job, &facts));
     print_cost(bytes_read(r), (double)tn_nbytes(&r->job.out),
-               (double)facts.memory + unpacked(r, false) + index_bytes(r), predicted(r));
+               (double)facts.memory + unpacked(r, false) + index_bytes(r),
+               predicted(r, &facts));
     return DONE;
 }
 
@@ -338,6 +377,7 @@ int explain_stats(const args *a, const recipe *r, const char *name)
     print_head(a, name);
     print_inputs(r);
     print_boxes(&facts);
-    print_cost(read, 0, (double)facts.memory + unpacked(r, false), read / copy_speed());
+    print_cost(read, 0, (double)facts.memory + unpacked(r, false),
+               read / copy_speed() + short_reads(r, &facts));
     return DONE;
 }

@@ -270,7 +270,7 @@ static int explain_all(const job *j)
         recipe r;
         int code = build(j, k, &in, &r);
         if (code == DONE)
-            explain_count(&r, chosen(j, k));
+            code = explain_count(j->a, &r, chosen(j, k));
         if (code == DONE && chosen(j, k))
             code = explain_recipe(j->a, &r, tn_file_name(j->s->f, k), j->a->out);
         recipe_free(&r);
