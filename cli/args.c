@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-typedef enum kind { FLAG, TEXT, BYTES, LIST } kind;
+typedef enum kind { FLAG, TEXT, BYTES, NUMBER, LIST } kind;
 
 static const struct option {
     uint64_t bit;     /* used in the rows of commands */
@@ -39,6 +39,24 @@ void print_options(const command *c)
     }
 }
 
+/* Numbers of things; each is at least 1. */
+static int set_number(args *a, const struct option *o, const char *value, int64_t *to)
+{
+    static const struct {
+        uint64_t bit;
+        const char *things;
+        int64_t most;
+    } numbers[] = {{OPT(BINS), "bins", TN_STATS_MOST_BINS}, {OPT(OUT_RANKS), "ranks", 9999}};
+    const char *end;
+    int i = 0;
+    while (numbers[i].bit != o->bit)
+        i++;
+    if (whole_number(value, &end, to) && !*end && *to >= 1 && *to <= numbers[i].most)
+        return DONE;
+    return usage(a, "--%s takes a number of %s, got \"%s\", expected 1 to %lld", o->name,
+                 numbers[i].things, value, (long long)numbers[i].most);
+}
+
 static const struct option *find_option(const char *word, size_t len)
 {
     for (int i = 0; i < COUNT(options); i++) {
@@ -63,6 +81,8 @@ static int set(args *a, const struct option *o, const char *value)
         return usage(a, "--%s is given more than %d times", o->name, MOST_SETTINGS);
     else if (o->kind == LIST)
         a->set[a->nset++] = value;
+    else if (o->kind == NUMBER)
+        return set_number(a, o, value, (int64_t *)(void *)at);
     else if (read_size(value, (int64_t *)(void *)at) != DONE || !*(int64_t *)(void *)at)
         return usage(a, "--%s takes a size such as 512M, got \"%s\"", o->name, value);
     return DONE;

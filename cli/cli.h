@@ -177,6 +177,9 @@ void print_name(const char *text);
 int read_list(const args *a, const char *what, const char *text, int capacity, int64_t *list,
               int *n);
 int read_size(const char *text, int64_t *size);
+
+/* Read the digits at the start of text; false: none, or too many. */
+bool whole_number(const char *text, const char **end, int64_t *x);
 int read_number(const char *text, tn_dtype dtype, void *element);
 bool is_number(const char *text);
 bool is_whole(const char *text);

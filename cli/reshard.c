@@ -148,9 +148,8 @@ int run_reshard(const args *a)
         return usage(a, a->n ? "missing argument: IN" : "missing argument: RULES");
     if (!a->out && !a->dry_run && !a->explain)
         return usage(a, "missing -o OUTDIR");
-    if (a->out_ranks > 9999 || (a->out_ranks && a->shard_size))
-        return usage(a, a->shard_size ? "--out-ranks and --shard-size are mutually exclusive"
-                                      : "--out-ranks is at most 9999");
+    if (a->out_ranks && a->shard_size)
+        return usage(a, "--out-ranks and --shard-size are mutually exclusive");
     int code = reshard_plan(&p);
     if (code == DONE)
         code = run_plan(&p);

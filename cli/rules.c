@@ -57,17 +57,6 @@ static bool next_is(line_words *w, const char *word)
     return is;
 }
 
-static bool whole_number(const char *text, const char **end, int64_t *x)
-{
-    char *stop;
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    *x = strtoll(text, &stop, 10);
-    *end = stop;
-    return errno == 0;
-}
-
 /* Parse "4096,1024,1024". */
 static int read_sizes(line_words *w, const char *text, int64_t *sizes, int *n)
 {

@@ -185,9 +185,6 @@ int run_stats(const args *a)
     bool first = true;
     if (a->n == 0)
         return usage(a, "missing argument: FILE");
-    if (a->bins > TN_STATS_MOST_BINS)
-        return usage(a, "--bins is at most %d, got %lld", TN_STATS_MOST_BINS,
-                     (long long)a->bins);
     int64_t *counts = calloc(TN_STATS_MOST_BINS, sizeof *counts);
     if (!counts)
         return fail("out of memory");

@@ -182,6 +182,17 @@ int read_list(const args *a, const char *what, const char *text, int capacity, i
     }
 }
 
+bool whole_number(const char *text, const char **end, int64_t *x)
+{
+    char *stop;
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *x = strtoll(text, &stop, 10);
+    *end = stop;
+    return errno == 0;
+}
+
 int read_size(const char *text, int64_t *size)
 {
     static const char units[] = "kmgt";

@@ -277,7 +277,19 @@ $ tenon stats missing.npy a.npy
 2> tenon: missing.npy: No such file or directory
 ? 1
 $ tenon stats --bins 5000 a.npy
-2> tenon stats: --bins is at most 4096, got 5000
+2> tenon stats: --bins takes a number of bins, got "5000", expected 1 to 4096
+2> usage: tenon stats FILE...
+? 2
+$ tenon stats --bins 0 a.npy
+2> tenon stats: --bins takes a number of bins, got "0", expected 1 to 4096
+2> usage: tenon stats FILE...
+? 2
+$ tenon stats --bins x a.npy
+2> tenon stats: --bins takes a number of bins, got "x", expected 1 to 4096
+2> usage: tenon stats FILE...
+? 2
+$ tenon stats --bins 4k a.npy
+2> tenon stats: --bins takes a number of bins, got "4k", expected 1 to 4096
 2> usage: tenon stats FILE...
 ? 2
 $ tenon stats --tensors nothing a.npy

@@ -100,7 +100,7 @@ $ echo '** -> = ranks=' >c.txt; tenon reshard c.txt data/set --out-ranks 1 -o r1
 > proof: 5 inputs, 1 output files, 284 bytes, every output element from one input element, 0 dropped
 > rank-0000-of-0001.safetensors
 $ tenon reshard c.txt data/set --out-ranks 0 -o r0
-2> tenon reshard: --out-ranks takes a size such as 512M, got "0"
+2> tenon reshard: --out-ranks takes a number of ranks, got "0", expected 1 to 9999
 2> usage: tenon reshard RULES IN... -o OUTDIR
 ? 2
 
