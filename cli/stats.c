@@ -106,9 +106,11 @@ static void print_object(const args *a, const facts *f)
            (long long)x->n, extreme(text[0], f, false, true), extreme(text[1], f, true, true),
            number(text[2], x->mean, true), number(text[3], x->std, true), (long long)x->zeros,
            (long long)x->nan, (long long)x->inf);
-    for (int64_t i = 0; i < a->bins; i++)
+    const bool complex = f->t.dtype == TN_C64 || f->t.dtype == TN_C128;
+    const int64_t bins = complex ? 0 : a->bins;
+    for (int64_t i = 0; i < bins; i++)
         printf("%s%lld", i ? ", " : ", \"bins\": [", (long long)f->counts[i]);
-    printf(a->bins > 0 ? "]}" : "}");
+    printf(bins > 0 ? "]}" : "}");
 }
 
 /* ---- tensors of files ---- */

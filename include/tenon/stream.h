@@ -271,8 +271,8 @@ enum { TN_STATS_MOST_BINS = 4096 };
 
 /* Compute the statistics of the job's only source in one pass; of the job only sources,
  * max_mem, threads and progress are used.  With bins, a second pass counts the finite elements
- * between min and max as tn_histogram does; the counts of bool and complex are 0.  The bits are
- * the same for any max_mem, threads and layout.
+ * between min and max as tn_histogram does; the counts of complex numbers, which have no order,
+ * are 0.  The bits are the same for any max_mem, threads and layout.
  *
  * TN_ENULL, TN_EARG as in tn_stream_run, and for bins outside [0, TN_STATS_MOST_BINS] */
 TN_API TN_NODISCARD tn_status tn_stream_stats(const tn_stream *job, tn_stats *stats,

@@ -267,8 +267,7 @@ static tn_status plan_passes(stats *s)
 {
     const tn_stream *job = s->job;
     const tn_tensor *view = &job->sources[0].view;
-    const bool ranged = s->bins > 0 && !tni_is_complex(view->dtype) && view->dtype != TN_BOOL;
-    s->passes = 1 + ranged;
+    s->passes = s->bins > 0 && !tni_is_complex(view->dtype) ? 2 : 1;
     TRY(plan_folds(s, view));
     tni_runs_plan(&s->runs, &job->sources[0], UINT64_MAX, true, 64, tni_stream_share(job));
     return TN_OK;

@@ -94,7 +94,20 @@ $ tenon op div a.npy 0 -o odd.npy && tenon stats odd.npy
 $ tenon slice "[1:1]" a.npy -o none.npy && tenon stats none.npy
 > none.npy  i32  (0, 5)  min - max - mean - std -  zeros 0  nan 0  inf 0
 
-A histogram in blocks, on a terminal that says UTF-8; F order; many tensors; progress.
+A histogram of bool; complex numbers have none.
+
+$ tenon op gt a.npy 0 -o positive.npy && tenon stats --bins 2 positive.npy
+> positive.npy  bool  (3, 5)  min 0 max 1 mean 0.4 std 0.4899  zeros 9  nan 0  inf 0
+>   0 @* 1   15 in 2 bins, 60 % in the fullest
+$ tenon stats --json --bins 2 positive.npy | grep -o '"bins".*'
+> "bins": [9, 6]}]}]
+$ tenon cast c64 a.npy -o complex.npy && tenon stats --bins 2 complex.npy
+> complex.npy  c64  (3, 5)  min - max - mean - std -  zeros 2  nan 0  inf 0
+$ tenon stats --json --bins 2 complex.npy | grep -c bins
+> 0
+? 1
+
+F order; many tensors; progress.
 
 $ tenon convert a.npy -o m.npz && tenon stats m.npz data/f_f32.npy
 > m.npz:a  i32  (3, 5)  min -3 max 3 mean -0.2 std 2.072  zeros 2  nan 0  inf 0
