@@ -107,6 +107,17 @@ $ tenon stats --json --bins 2 complex.npy | grep -c bins
 > 0
 ? 1
 
+A histogram in blocks, on a terminal that says UTF-8, else in ASCII.
+
+$ python3 -c "import struct; x = b''.join(bytes([v]) * n for v, n in enumerate([1, 2, 3, 0, 4, 5, 6, 7, 8])); head = str({'descr': '|u1', 'fortran_order': False, 'shape': (len(x),)}).encode(); open('levels.npy', 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', 118) + head.ljust(117) + b'\n' + x)"
+$ tenon stats --bins 9 levels.npy | tail -1
+>   0 .:- =+*#@ 8   36 in 9 bins, 22 % in the fullest
+$ LC_ALL=C.UTF-8 tenon stats --bins 9 levels.npy | tail -1
+>   0 .:- =+*#@ 8   36 in 9 bins, 22 % in the fullest
+$ for l in C.UTF-8 C; do LC_ALL=$l python3 -c "import pty; pty.spawn(['tenon', 'stats', '--bins', '9', 'levels.npy'])" | tr -d '\r' | tail -1; done
+>   0 ▁▂▃ ▄▅▆▇█ 8   36 in 9 bins, 22 % in the fullest
+>   0 .:- =+*#@ 8   36 in 9 bins, 22 % in the fullest
+
 F order; many tensors; progress.
 
 $ tenon convert a.npy -o m.npz && tenon stats m.npz data/f_f32.npy
