@@ -2,6 +2,7 @@
 #include "reduce_check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -201,6 +202,20 @@ static bool dst_fits(tn_reduction op, tn_dtype src, tn_dtype result, tn_dtype ds
            (kind == TNI_SIGNED || kind == TNI_UNSIGNED);
 }
 
+/* The dtypes that dst may have, in words. */
+static void list_fitting(char *text, size_t size, tn_reduction op, tn_dtype src,
+                         tn_dtype result)
+{
+    static const tn_dtype wider[] = {TN_I32, TN_I64, TN_F32, TN_F64};
+    int n = snprintf(text, size, "%s", tn_dtype_name(result));
+    if (tni_is_integer(result) && dst_fits(op, src, result, TN_I8))
+        snprintf(text, size, "an integer dtype");
+    else
+        for (int i = 0; i < COUNT(wider); i++)
+            if (wider[i] != result && dst_fits(op, src, result, wider[i]))
+                n += snprintf(text + n, size - (size_t)n, " or %s", tn_dtype_name(wider[i]));
+}
+
 tn_status tni_reduce_params(const char *call, tn_reduction op, const double *params)
 {
     if (!known(op))
@@ -219,11 +234,12 @@ tn_status tni_reduce_dtypes(const char *call, tn_reduction op, tn_dtype src, tn_
 {
     tn_dtype result = TN_BOOL;
     TRY(result_of(call, op, src, &result));
-    if (!dst_fits(op, src, result, dst))
-        return tni_fail(TN_EDTYPE, "%s: dst: got %s, expected %s for %s of %s", call,
-                        tn_dtype_name(dst), tn_dtype_name(result), tni_reductions[op].name,
-                        tn_dtype_name(src));
-    return TN_OK;
+    if (dst_fits(op, src, result, dst))
+        return TN_OK;
+    char fitting[64];
+    list_fitting(fitting, sizeof fitting, op, src, result);
+    return tni_fail(TN_EDTYPE, "%s: dst: got %s, expected %s for %s of %s", call,
+                    tn_dtype_name(dst), fitting, tni_reductions[op].name, tn_dtype_name(src));
 }
 
 tn_status tni_reduce_nulls(const tni_call *call)

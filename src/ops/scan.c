@@ -51,9 +51,13 @@ static tn_status scan_dtypes(const tni_call *call)
     static const tn_reduction like[] = {TN_REDUCE_SUM, TN_REDUCE_PROD, TN_REDUCE_MAX,
                                         TN_REDUCE_MIN, TN_REDUCE_LOGSUMEXP};
     TRY(tni_reduce_takes(call->name, scan_names[s->op], like[s->op], src));
-    if (s->op == TN_SCAN_MAX || s->op == TN_SCAN_MIN)
-        return tni_call_same_dtypes(call);
-    return tni_reduce_dtypes(call->name, like[s->op], src, dst);
+    if (s->op != TN_SCAN_MAX && s->op != TN_SCAN_MIN)
+        return tni_reduce_dtypes(call->name, like[s->op], src, dst);
+    if (dst != src)
+        return tni_fail(TN_EDTYPE, "%s: dst: got %s, expected %s for %s of %s", call->name,
+                        tn_dtype_name(dst), tn_dtype_name(src), scan_names[s->op],
+                        tn_dtype_name(src));
+    return TN_OK;
 }
 
 static tn_status scan_shapes(const tni_call *call)

@@ -227,7 +227,7 @@ $ tenon reduce var --params 1,2 a.npy
 2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
 ? 2
 $ tenon reduce sum --result f32 a.npy
-2> tenon: reduce: dst: got f32, expected i64 for sum of i32
+2> tenon: reduce: dst: got f32, expected an integer dtype for sum of i32
 ? 1
 $ tenon reduce max none.npy
 2> tenon: reduce: max of no elements

@@ -110,7 +110,18 @@ static void rest(void **state)
     FAILS(tn_add_rms_norm(&a, &read, &a, &a, NULL, 0), TN_EARG,
           "add_rms_norm: sum is read-only (TN_READONLY)");
     FAILS(tn_pattern_reduce(TN_REDUCE_MEAN, NULL, &wide, &a, "a b -> b", NULL), TN_EDTYPE,
-          "pattern_reduce: dst: got i32, expected f32 for mean of f32");
+          "pattern_reduce: dst: got i32, expected f32 or f64 for mean of f32");
+    const tn_tensor halves = make(y, TN_F16, 2, 2, 3), mask = make(z, TN_BOOL, 1, 3, 0);
+    FAILS(tn_reduce(TN_REDUCE_SUM, NULL, &wide, &halves, 1, (const int[]){0}), TN_EDTYPE,
+          "reduce: dst: got i32, expected f16 or f32 or f64 for sum of f16");
+    FAILS(tn_reduce(TN_REDUCE_SUMSQ, NULL, &line, &index, 1, (const int[]){0}), TN_EDTYPE,
+          "reduce: dst: got f32, expected an integer dtype for sumsq of i64");
+    FAILS(tn_reduce(TN_REDUCE_ARGMIN, NULL, &mask, &a, 1, (const int[]){0}), TN_EDTYPE,
+          "reduce: dst: got bool, expected i64 or i32 for argmin of f32");
+    FAILS(tn_reduce(TN_REDUCE_MEAN, NULL, &line, &index, 1, (const int[]){0}), TN_EDTYPE,
+          "reduce: dst: got f32, expected f64 for mean of i64");
+    FAILS(tn_scan(TN_SCAN_MAX, &half, &a, 0), TN_EDTYPE,
+          "scan: dst: got f64, expected f32 for cummax of f32");
     FAILS(tn_pattern_reduce((tn_reduction)99, NULL, &wide, &a, "a b -> b", NULL), TN_EARG,
           "pattern_reduce: reduction 99 is unknown");
     FAILS(tn_matmul(&a, &a, NULL), TN_ENULL, "matmul: b is NULL");
