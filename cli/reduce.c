@@ -35,6 +35,18 @@ static int reduce_params(const args *a, tn_reduction op, recipe *r)
     return read_params(a, a->operands[0], tn_reduction_params(op), r->params);
 }
 
+/* Add the source, and check the job before its result is opened. */
+static int add_source(const args *a, recipe *r, const tn_tensor *view, const input *in)
+{
+    tn_stream_facts facts;
+    TRY(recipe_add(r, view, in, NULL));
+    const tn_stream job = recipe_job(r, a, NULL);
+    if (tn_stream_plan(&job, &facts) == TN_OK)
+        return DONE;
+    const char *why = tn_error(), *dst = a->result ? strstr(why, " dst: ") : NULL;
+    return dst ? fail("%.*s --result: %s", (int)(dst - why), why, dst + 6) : fail("%s", why);
+}
+
 static int build_axes(const args *a, const input *in, recipe *r)
 {
     tn_dtype dtype;
@@ -46,7 +58,7 @@ static int build_axes(const args *a, const input *in, recipe *r)
     LIB(tn_reduce_shape(&in->t, r->reduce.naxes, r->axes, a->keep, &ndim, shape));
     TRY(result_dtype(a, r->reduce.op, in->t.dtype, &dtype));
     LIB(tn_init(&r->job.out, NULL, dtype, ndim, shape));
-    return recipe_add(r, &in->t, in, NULL);
+    return add_source(a, r, &in->t, in);
 }
 
 static int build_pattern(const args *a, const input *in, recipe *r, const char *sizes)
@@ -67,7 +79,7 @@ static int build_pattern(const args *a, const input *in, recipe *r, const char *
     }
     r->job.ndim = view.ndim - r->reduce.naxes; /* the reduced axes are last */
     memcpy(r->job.shape, view.shape, (size_t)r->job.ndim * sizeof *view.shape);
-    return recipe_add(r, &view, in, NULL);
+    return add_source(a, r, &view, in);
 }
 
 static int build_reduce(const args *a, const input *in, recipe *r)
@@ -166,19 +178,14 @@ static int build_scan(const args *a, const input *in, recipe *r)
     static const tn_reduction like[] = {TN_REDUCE_SUM, TN_REDUCE_PROD, TN_REDUCE_MAX,
                                         TN_REDUCE_MIN, TN_REDUCE_LOGSUMEXP};
     tn_dtype dtype;
-    tn_tensor src = in->t;
-    tn_plan *plan = NULL;
-    src.data = NULL;
     LIB(tn_scan_parse(&r->scan.op, a->operands[0]));
     TRY(one_axis(a, in->t.ndim, &r->scan.dim));
     if (tn_reduction_result(like[r->scan.op], in->t.dtype, &dtype) != TN_OK)
-        dtype = in->t.dtype; /* the plan will refuse it */
+        dtype = in->t.dtype; /* the job will refuse it */
     TRY(asked_dtype(a, &dtype));
     LIB(tn_init(&r->job.out, NULL, dtype, in->t.ndim, in->t.shape));
-    LIB(tn_plan_scan(&plan, r->scan.op, &r->job.out, &src, r->scan.dim));
-    tn_plan_free(plan);
     r->job.recipe = TN_STREAM_SCAN;
-    return recipe_add(r, &in->t, in, NULL);
+    return add_source(a, r, &in->t, in);
 }
 
 int run_scan(const args *a)
@@ -198,7 +205,7 @@ static int build_sort(const args *a, const input *in, recipe *r)
     r->sort.indices = a->indices;
     LIB(tn_init(&r->job.out, NULL, a->indices ? TN_I64 : in->t.dtype, in->t.ndim, in->t.shape));
     r->job.recipe = TN_STREAM_SORT;
-    return recipe_add(r, &in->t, in, NULL);
+    return add_source(a, r, &in->t, in);
 }
 
 int run_sort(const args *a)
@@ -220,7 +227,7 @@ static int build_take(const args *a, const input *in, recipe *r)
     r->take.index = &take_index;
     LIB(tn_init(&r->job.out, NULL, in->t.dtype, ndim, shape));
     r->job.recipe = TN_STREAM_TAKE;
-    return recipe_add(r, &in->t, in, NULL);
+    return add_source(a, r, &in->t, in);
 }
 
 static int load_index(const args *a, const char *word)

@@ -227,10 +227,25 @@ $ tenon reduce var --params 1,2 a.npy
 2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
 ? 2
 $ tenon reduce sum --result f32 a.npy
-2> tenon: reduce: dst: got f32, expected an integer dtype for sum of i32
+2> tenon: a.npy: reduce: --result: got f32, expected an integer dtype for sum of i32
+? 1
+$ tenon reduce sum --result i8 odd.npy
+2> tenon: odd.npy: reduce: --result: got i8, expected f64 for sum of f64
+? 1
+$ tenon reduce mean --result i8 data/f_f32.npy
+2> tenon: data/f_f32.npy: reduce: --result: got i8, expected f32 or f64 for mean of f32
+? 1
+$ tenon reduce argmax --result u8 a.npy
+2> tenon: a.npy: reduce: --result: got u8, expected i64 or i32 for argmax of i32
+? 1
+$ tenon scan cumsum -a 0 --result i8 data/f_f32.npy -o x.npy
+2> tenon: data/f_f32.npy: scan: --result: got i8, expected f32 or f64 for sum of f32
+? 1
+$ tenon scan cummax -a 0 --result i8 a.npy -o x.npy
+2> tenon: a.npy: scan: --result: got i8, expected i32 for cummax of i32
 ? 1
 $ tenon reduce max none.npy
-2> tenon: reduce: max of no elements
+2> tenon: none.npy: reduce: max of no elements
 ? 1
 $ tenon reduce sum -a 0 p.npy -o out.npy
 2> tenon: out.npy already exists; use -f to overwrite
@@ -283,10 +298,13 @@ $ tenon sort a.npy -o x.npy
 2> usage: tenon sort -a AXIS IN -o OUT
 ? 2
 $ tenon take -a 0 i.npy a.npy -o x.npy
-2> tenon: take: index 3 at (0, 3) is not in [-3, 3)
+2> tenon: a.npy: take: index 3 at (0, 3) is not in [-3, 3)
 ? 1
+$ tenon take -a 0 i.npy a.npy -o - | wc -c
+> 0
+2> tenon: a.npy: take: index 3 at (0, 3) is not in [-3, 3)
 $ tenon take -a 0 w.npy a.npy -o x.npy
-2> tenon: take: index: got f32, expected an integer
+2> tenon: a.npy: take: index: got f32, expected an integer
 ? 1
 $ tenon take -a 0 a.npy -o x.npy
 2> tenon take: missing argument: IN
