@@ -8,7 +8,7 @@ for mpi in openmpi mpich; do
 done
 build=build/check/mpi
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DTENON_MPI=ON -DTENON_TESTS=ON \
-    -DTENON_WERROR=ON -DCMAKE_INSTALL_PREFIX="$PWD/$build/installed" >/dev/null
+    -DTENON_WERROR=ON >/dev/null
 cmake --build $build
 runs=0
 for mpi in openmpi mpich; do
@@ -39,8 +39,8 @@ for mpi in openmpi mpich; do
 done
 
 # The package: pkg-config with mpicc, and CMake.
-cmake --install $build >/dev/null
-prefix=$PWD/$build/installed
+prefix=$PWD/$build/moved
+cmake --install $build --prefix "$prefix" >/dev/null
 flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tenon-mpi.pc)") pkg-config --cflags --libs tenon-mpi)
 mpicc examples/mpi/halo.c -o $build/halo $flags -lm -Wl,-rpath,"$(dirname "$(find "$prefix" -name 'libtenon.so')")"
 usual=openmpi

@@ -16,16 +16,15 @@ pc=$(find "$work/usr" -name tenon.pc)
 lib=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 [ "$(pkg-config --modversion tenon)" = "$3" ]
-# The prefix in the file is that of the configuration; the folder of the file is the truth here.
-flags="--define-variable=prefix=$work/usr"
-cc "$2/main.c" $(pkg-config "$flags" --cflags --libs tenon) -o "$work/by-pkg-config"
+[ "$(realpath "$(pkg-config --variable=prefix tenon)")" = "$(realpath "$work/usr")" ]
+cc "$2/main.c" $(pkg-config --cflags --libs tenon) -o "$work/by-pkg-config"
 LD_LIBRARY_PATH="$lib" "$work/by-pkg-config"
-cc "$2/main.c" $(pkg-config "$flags" --cflags tenon) "$lib/libtenon.a" \
-    $(pkg-config "$flags" --libs --static tenon | sed 's/-ltenon//') -o "$work/by-pkg-config-static"
+cc "$2/main.c" $(pkg-config --cflags tenon) "$lib/libtenon.a" \
+    $(pkg-config --libs --static tenon | sed 's/-ltenon//') -o "$work/by-pkg-config-static"
 "$work/by-pkg-config-static"
 
 awk '/^```c$/ {on = 1; next} /^```$/ {if (on) exit} on' "$4" >"$work/readme.c"
-cc -Wall -Wextra "$work/readme.c" $(pkg-config "$flags" --cflags --libs tenon) -o "$work/readme"
+cc -Wall -Wextra "$work/readme.c" $(pkg-config --cflags --libs tenon) -o "$work/readme"
 [ "$(LD_LIBRARY_PATH="$lib" "$work/readme")" = "0.2 1.0" ]
 
 "$work/usr/bin/tenon" version | grep -q "$3"
