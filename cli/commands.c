@@ -139,7 +139,8 @@ const command commands[] = {
      run_stats, .more =
      "min, max, mean and std cover the finite elements; - if there are none.  One pass, and a\n"
      "second one for --bins.  The digits do not depend on --max-mem, threads or the storage\n"
-     "order.  For complex tensors only zeros, nan and inf are counted.\n\n"
+     "order.  std is that of the population: sqrt(mean((x - mean)^2)).  For complex tensors\n"
+     "only zeros, nan and inf are counted.\n\n"
      "    tenon stats model.safetensors --tensors '*.weight' --bins 40\n"
      "    tenon stats --json x.npy | jq '.[0].tensors[0].mean'\n",
      .dequantises = true},

@@ -263,7 +263,8 @@ TN_API void tn_partial_free(tn_partial *p);
 /* Statistics of all elements of a tensor. */
 typedef struct tn_stats {
     int64_t n, finite, zeros, nan, inf; /* nan and inf of complex numbers: in either part */
-    double min, max, mean, std; /* of finite elements; NaN if there are none, or if complex */
+    double min, max, mean, std; /* of finite elements; NaN if there are none, or if complex;
+                                 * std is that of the population */
     int64_t low, high;          /* min and max of integers: as i64, or the bits of u64 */
 } tn_stats;
 

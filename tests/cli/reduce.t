@@ -314,6 +314,8 @@ $ tenon stats
 2> tenon stats: missing argument: FILE
 2> usage: tenon stats FILE...
 ? 2
+$ tenon stats -h | grep -o 'std is that of the population'
+> std is that of the population
 $ tenon stats missing.npy a.npy
 > a.npy  i32  (3, 5)  min -3 max 3 mean -0.2 std 2.072  zeros 2  nan 0  inf 0
 2> tenon: missing.npy: No such file or directory
