@@ -55,8 +55,7 @@ const char *tni_reduce_expects(tn_reduction op)
 
 tn_status tni_reduce_takes(const char *call, const char *name, tn_reduction op, tn_dtype in)
 {
-    const int takes = tni_reductions[op].takes;
-    if (takes & takes_of(in))
+    if (tni_reductions[op].takes & takes_of(in))
         return TN_OK;
     return tni_fail(TN_EDTYPE, "%s: src: got %s, expected %s for %s", call, tn_dtype_name(in),
                     tni_reduce_expects(op), name);
@@ -102,16 +101,13 @@ static tn_status result_of(const char *call, tn_reduction op, tn_dtype in, tn_dt
 
 tn_status tn_reduction_result(tn_reduction op, tn_dtype in, tn_dtype *out)
 {
-    tn_dtype result = TN_BOOL;
     if (!out)
         return tni_fail(TN_ENULL, "reduction_result: out is NULL");
     if (!known(op))
         return tni_fail(TN_EARG, "reduction_result: reduction %d is unknown", (int)op);
     if (!tni_dtype_known(in))
         return tni_fail(TN_EDTYPE, "reduction_result: dtype %d is unknown", (int)in);
-    TRY(result_of("reduction_result", op, in, &result));
-    *out = result;
-    return TN_OK;
+    return result_of("reduction_result", op, in, out);
 }
 
 tn_status tni_reduce_axes(const char *call, int ndim, int naxes, const int *axes,
@@ -151,10 +147,10 @@ tn_status tn_reduce_shape(const tn_tensor *src, int naxes, const int *axes, bool
 {
     uint64_t folded;
     if (!ndim || !shape || (!axes && naxes > 0))
-        return tni_fail(TN_ENULL, "reduce_shape: %s is NULL",
-                        !ndim    ? "ndim"
-                        : !shape ? "shape"
-                                 : "axes");
+        return tni_fail(TN_ENULL, "reduce_shape: %s",
+                        !ndim    ? "ndim is NULL"
+                        : !shape ? "shape is NULL"
+                                 : "axes is NULL");
     TRY(tni_check_given(src, "reduce_shape: src"));
     TRY(tni_reduce_axes("reduce_shape", src->ndim, naxes, axes, &folded));
     TRY(tni_check_sound(src, "reduce_shape: src"));
@@ -208,12 +204,12 @@ static void list_fitting(char *text, size_t size, tn_reduction op, tn_dtype src,
 {
     static const tn_dtype wider[] = {TN_I32, TN_I64, TN_F32, TN_F64};
     int n = snprintf(text, size, "%s", tn_dtype_name(result));
-    if (tni_is_integer(result) && dst_fits(op, src, result, TN_I8))
+    const bool any = tni_is_integer(result) && dst_fits(op, src, result, TN_I8);
+    for (int i = 0; i < COUNT(wider) && !any; i++)
+        if (wider[i] != result && dst_fits(op, src, result, wider[i]))
+            n += snprintf(text + n, size - (size_t)n, " or %s", tn_dtype_name(wider[i]));
+    if (any)
         snprintf(text, size, "an integer dtype");
-    else
-        for (int i = 0; i < COUNT(wider); i++)
-            if (wider[i] != result && dst_fits(op, src, result, wider[i]))
-                n += snprintf(text + n, size - (size_t)n, " or %s", tn_dtype_name(wider[i]));
 }
 
 tn_status tni_reduce_params(const char *call, tn_reduction op, const double *params)
@@ -236,10 +232,10 @@ tn_status tni_reduce_dtypes(const char *call, tn_reduction op, tn_dtype src, tn_
     TRY(result_of(call, op, src, &result));
     if (dst_fits(op, src, result, dst))
         return TN_OK;
-    char fitting[64];
-    list_fitting(fitting, sizeof fitting, op, src, result);
+    char fit[64];
+    list_fitting(fit, sizeof fit, op, src, result);
     return tni_fail(TN_EDTYPE, "%s: dst: got %s, expected %s for %s of %s", call,
-                    tn_dtype_name(dst), fitting, tni_reductions[op].name, tn_dtype_name(src));
+                    tn_dtype_name(dst), fit, tni_reductions[op].name, tn_dtype_name(src));
 }
 
 tn_status tni_reduce_nulls(const tni_call *call)

@@ -33,7 +33,8 @@ tn_status tni_temp_reopen(tni_temp *t);
 void tni_temp_close(tni_temp *t);
 
 /* Sort the sequences, which are along the last axis and longer than s->most, into `to`, in
- * ascending order; with TN_DESCENDING the caller has reversed them, and indices count from the end. */
+ * ascending order; with TN_DESCENDING the caller has reversed them, and indices count from the
+ * end. */
 tn_status tni_sort_merged(tni_sorting *s, tni_temp *to);
 
 #endif

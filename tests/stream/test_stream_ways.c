@@ -266,8 +266,8 @@ static void check_sort(const tn_tensor *view, const tn_file *f, const tn_tensor 
     tn_free(&want);
 }
 
-/* Sequences that lie across the rows of a file are put in order first: whole ones, and ones that
- * are merged; in boxes of the result and not. */
+/* Sequences that lie across the rows of a file are put in order first: whole ones, and ones
+ * that are merged; in boxes of the result and not. */
 static void test_scattered_sort(void **state)
 {
     (void)state;
