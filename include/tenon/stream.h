@@ -180,8 +180,9 @@ typedef struct tn_stream_facts {
                                 * in flight; "two-pass": direct, through a temporary file of
                                 * the source's size; "temporary file": a sort, one of whose
                                 * boxes crosses more sequences than fit in memory, through a
-                                * file of the result's size; "reordered": a sort that first
-                                * copies the source in the order of its sequences */
+                                * file of the result's size; "reordered": the source is first
+                                * copied to a file in another order, because a sort, scan or
+                                * take would read it in short pieces */
     int64_t boxes, box;       /* their number, and elements of the largest */
     int64_t threads, buffers; /* buffers: boxes that are in memory at once */
     int64_t memory;           /* bytes for elements and for the queue; not counted: the writer's

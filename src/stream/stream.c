@@ -125,6 +125,9 @@ tn_status tn_stream_run(const tn_stream *job)
     for (int k = 0; k < job->n; k++)
         if (!job->sources[k].file && !job->sources[k].read)
             TRY(tni_check_data(&job->sources[k].view, "stream: source"));
+    int axes[TN_MAX_NDIM];
+    if (tni_reorder_plan(job, axes))
+        return tni_reorder_run(job, axes);
     if (tni_recipe_of(job)->run)
         return tni_recipe_of(job)->run(job, NULL);
     const tn_file *f;
@@ -177,8 +180,7 @@ const char *tn_stream_why(const tn_stream_facts *facts)
         {"two-pass", false, "files exceed the memory, and reads are too short for one pass"},
         {"temporary file", false,
          "a box of the result crosses more sequences than fit into memory"},
-        {"reordered", false,
-         "reads of sequences are short: a temporary file has them in order"},
+        {"reordered", false, "reads are short: a temporary file has the source in order"},
     };
     for (int i = 0; facts && facts->way && i < COUNT(whys); i++)
         if (!strcmp(facts->way, whys[i].way) && (facts->queue || !whys[i].queued))
@@ -293,7 +295,10 @@ tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)
         return tni_fail(TN_ENULL, "stream_plan: facts is NULL");
     const tni_recipe *row = tni_recipe_of(job);
     tn_stream_facts f = {.written = tn_nbytes(&job->out), .read = tni_stream_bytes_read(job)};
-    if (row->run) {
+    int axes[TN_MAX_NDIM];
+    if (tni_reorder_plan(job, axes)) {
+        TRY(tni_reorder_facts(job, axes, &f));
+    } else if (row->run) {
         const int64_t read = f.read;
         TRY(row->run(job, &f));
         f.read = row->reads ? f.read : read;

@@ -22,7 +22,7 @@ enum {
     TNI_BOX_USUAL = 8 << 20,
     /* Minimum bytes of a box whose reads are short, little beside the stages of its reads: a 40
      * MB transpose by reads of 52 bytes, in boxes of 64 KiB, takes 12 s, in two passes of boxes
-     * of 1 MiB 0.2 s (Zen 4, 2 vCPUs). */
+     * of 1 MiB 0.2 s (Zen 5, 2 vCPUs). */
     TNI_BOX_SHORT = 1 << 20,
     /* Length of a read that reaches half of the sequential rate with a deep queue (ext4 on a
      * virtual disk, docs/investigations/files.md). */
@@ -78,6 +78,10 @@ typedef struct tni_recipe {
     /* Replaces scratch and make if a box of the result does not correspond to boxes of the
      * sources: run the job or, with facts, only describe it. */
     tn_status (*run)(const tn_stream *job, tn_stream_facts *facts);
+    /* For recipes of one source, whose file may lie in another order than it is read: the
+     * extents of what a box reads at once, and the order of the axes in which that would be a
+     * long read.  NULL: reads are as long as boxes make them. */
+    void (*one_read)(const tn_stream *job, int64_t *n, int *axes);
     bool own_axes; /* the axes of the source differ from those of the result */
     bool reads;    /* run sets the number of bytes read */
     /* The plan of the job in memory (tn_stream_in_memory); NULL: none. */
@@ -211,6 +215,27 @@ void tni_fetch_ahead(const tn_stream_source *s);
 /* ---- the pipeline (pipeline.c) ---- */
 
 tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan);
+
+/* ---- sources in another order (reorder.c) ---- */
+
+/* A tensor in an unnamed temporary file: written sequentially, then read.  Zero-initialised. */
+typedef struct tni_temp {
+    tn_writer *writer;
+    tn_file *file;
+    tn_tensor view;
+} tni_temp;
+
+/* tni_writer_open_scratch chooses the folder of the file. */
+tn_status tni_temp_open(tni_temp *t, const tn_writer *beside, tn_dtype dtype, int ndim,
+                        const int64_t *shape);
+tn_status tni_temp_reopen(tni_temp *t);
+void tni_temp_close(tni_temp *t);
+
+/* True if the source is first copied to a temporary file, with its axes in this order: its
+ * reads are short, those of the copy much longer, and so many that copying takes less time. */
+bool tni_reorder_plan(const tn_stream *job, int *axes);
+tn_status tni_reorder_run(const tn_stream *job, const int *axes);
+tn_status tni_reorder_facts(const tn_stream *job, const int *axes, tn_stream_facts *facts);
 
 /* ---- two passes (two_pass.c) ---- */
 

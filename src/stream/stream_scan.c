@@ -77,23 +77,51 @@ static void cut_boxes(scan *x, const tn_stream *inner)
     x->box = x->inner * (x->cut ? range : v->shape[dim]);
 }
 
-static tn_status scan_run(const tn_stream *job, tn_stream_facts *facts)
+/* The job that reads the boxes. */
+static tn_stream inner_job(scan *x, const tn_stream *job)
 {
-    scan x = {.job = job, .args = job->args};
-    tn_stream inner = {.n = 1,
+    tn_stream inner = {.out = job->sources[0].view,
+                       .n = 1,
                        .sources = job->sources,
                        .put = scan_box,
                        .progress = job->progress ? scan_progress : NULL,
-                       .user = &x,
+                       .user = x,
                        .max_mem = job->max_mem,
                        .box = job->box,
                        .threads = job->threads};
-    const tn_tensor *view = &job->sources[0].view;
-    TRY(tn_init(&inner.out, NULL, view->dtype, view->ndim, view->shape));
+    *x = (scan){.job = job, .args = job->args};
+    inner.out.data = NULL;
+    inner.out.flags = 0;
+    tni_shape_dense(inner.out.ndim, inner.out.shape, tni_width(inner.out.dtype),
+                    inner.out.stride);
+    if (tni_numel(&inner.out) == 0)
+        return inner;
+    cut_boxes(x, &inner);
+    inner.box = x->box;
+    return inner;
+}
+
+/* Boxes are those of the result. */
+static void scan_one_read(const tn_stream *job, int64_t *n, int *axes)
+{
+    scan x;
+    tni_boxes b;
+    tni_box first;
+    const tn_stream inner = inner_job(&x, job);
+    tni_boxes_cut(&b, inner.out.ndim, inner.out.shape, x.box);
+    tni_boxes_get(&b, 0, &first);
+    for (int i = 0; i < inner.out.ndim; i++) {
+        axes[i] = i;
+        n[i] = first.n[i];
+    }
+}
+
+static tn_status scan_run(const tn_stream *job, tn_stream_facts *facts)
+{
+    scan x;
+    const tn_stream inner = inner_job(&x, job);
     if (tni_numel(&inner.out) == 0)
         return facts ? tn_stream_plan(&inner, facts) : TN_OK;
-    cut_boxes(&x, &inner);
-    inner.box = x.box;
     const int64_t states =
         x.cut ? 2 * x.inner * (int64_t)sizeof(tni_scan_state) : 0; /* 2: complex numbers */
     const int64_t result = x.box * tni_width(job->out.dtype);
@@ -114,4 +142,5 @@ static tn_status scan_run(const tn_stream *job, tn_stream_facts *facts)
 }
 
 const tni_recipe tni_stream_scan_row = {
-    "scan", scan_check, NULL, NULL, scan_run, .own_axes = true, .plan = scan_plan};
+    "scan",           scan_check,       NULL, NULL, scan_run, .one_read = scan_one_read,
+    .own_axes = true, .plan = scan_plan};

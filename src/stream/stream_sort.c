@@ -2,36 +2,8 @@
  *
  * If boxes of whole sequences fit, they are sorted one by one.  Otherwise they are sorted into
  * a temporary file, in which sequences that do not fit by themselves are merged from sorted
- * runs (stream_merge.c); the result is then read from it.  Sequences that would be read in
- * short pieces are first copied to another one, in their order. */
+ * runs (stream_merge.c); the result is then read from it. */
 #include "stream_sort.h"
-
-/* Bytes of a read below which sequences are put in order first.  A disk reads a page for each;
- * from the page cache, (8000, 5000) f32 along the first axis takes 2.9 s by reads of 170 bytes
- * and 1.1 s in order, by reads of 1 KB as long either way (Zen 4, 2 vCPUs). */
-enum { SHORT_SPAN = 4 << 10 };
-
-/* ---- temporary files ---- */
-
-tn_status tni_temp_open(tni_temp *t, const tn_writer *beside, tn_dtype dtype, int ndim,
-                        const int64_t *shape)
-{
-    TRY(tn_init(&t->view, NULL, dtype, ndim, shape));
-    return tni_writer_open_scratch(&t->writer, beside, 1, NULL,
-                                   (const tn_tensor *[]){&t->view});
-}
-
-tn_status tni_temp_reopen(tni_temp *t)
-{
-    TRY(tni_writer_reopen(t->writer, &t->file));
-    return tn_file_places(t->file, 0, &t->view);
-}
-
-void tni_temp_close(tni_temp *t)
-{
-    tn_file_close(t->file);
-    tn_writer_abort(t->writer);
-}
 
 /* ---- whole sequences ---- */
 
@@ -70,7 +42,7 @@ static tn_stream sequences_job(tni_sorting *s, tn_stream_map *map)
     return inner;
 }
 
-/* ---- through temporary files ---- */
+/* ---- through a temporary file ---- */
 
 /* Permute the source so that its sequences are along the last axis. */
 static tn_status sequences_last(tn_tensor *v, int dim)
@@ -96,44 +68,15 @@ tn_status tni_sort_progress(void *user, int64_t done, int64_t total)
 {
     const tni_sorting *s = user;
     const int64_t all = tn_nbytes(&s->job->out);
-    const double now = s->pass + (double)done / (double)(total > 0 ? total : 1);
-    return s->job->progress(s->job->user, (int64_t)(now / s->passes * (double)all), all);
+    const double share = (double)done / (double)(total > 0 ? total : 1);
+    const double now = s->temp ? (s->pass + share) / 2 : share;
+    return s->job->progress(s->job->user, (int64_t)(now * (double)all), all);
 }
 
 static tn_status hand_on(void *user, const tn_tensor *block, const int64_t *at)
 {
     const tni_sorting *s = user;
     return s->job->put(s->job->user, block, at);
-}
-
-/* A job that copies a source; the caller sets its sink. */
-static tn_stream copy_job(tni_sorting *s, const tn_stream_source *source)
-{
-    tn_stream job = {.out = source->view,
-                     .n = 1,
-                     .sources = source,
-                     .progress = s->job->progress ? tni_sort_progress : NULL,
-                     .user = s,
-                     .max_mem = s->job->max_mem,
-                     .threads = s->job->threads};
-    tni_shape_dense(job.out.ndim, job.out.shape, tni_width(job.out.dtype), job.out.stride);
-    job.out.data = NULL;
-    job.out.flags = 0;
-    return job;
-}
-
-/* Put the sequences in order in a temporary file, which becomes the source. */
-static tn_status reorder(tni_sorting *s, tni_temp *t)
-{
-    const tn_tensor *v = &s->source.view;
-    tn_stream copy = copy_job(s, &s->source);
-    TRY(tni_temp_open(t, s->job->writer, v->dtype, v->ndim, v->shape));
-    copy.writer = t->writer;
-    TRY(tn_stream_run(&copy));
-    TRY(tni_temp_reopen(t));
-    s->source = (tn_stream_source){.file = t->file, .view = t->view};
-    s->pass++;
-    return TN_OK;
 }
 
 /* Sort the source, whose sequences are along the last axis, into a temporary file; the result
@@ -161,9 +104,15 @@ static tn_status sort_by_temp(tni_sorting *s, tni_temp *t)
     if (reversed)
         TRY(tn_flip(&sorted.view, &sorted.view, s->dim));
     TRY(sequences_back(&sorted.view, s->args->dim));
-    tn_stream last = copy_job(s, &sorted);
-    last.writer = s->job->writer;
-    last.put = s->job->put ? hand_on : NULL;
+    const tn_stream last = {.out = s->job->out,
+                            .n = 1,
+                            .sources = &sorted,
+                            .writer = s->job->writer,
+                            .put = s->job->put ? hand_on : NULL,
+                            .progress = s->job->progress ? tni_sort_progress : NULL,
+                            .user = s,
+                            .max_mem = s->job->max_mem,
+                            .threads = s->job->threads};
     return tn_stream_run(&last);
 }
 
@@ -200,73 +149,69 @@ static tn_status sort_check(const tn_stream *job)
     return tn_sort(x->indices ? NULL : &dst, x->indices ? &dst : NULL, &src, 0, x->flags);
 }
 
-/* Bytes of the shortest read of a box of the source. */
-static int64_t box_span(const tn_tensor *v, int64_t elements)
-{
-    tni_boxes b;
-    tni_box first;
-    tni_boxes_cut(&b, v->ndim, v->shape, elements);
-    tni_boxes_get(&b, 0, &first);
-    return tni_span(v, first.n);
-}
-
-/* Choose the temporary files. */
 static tn_status sort_plan(tni_sorting *s, const tn_stream *job)
 {
     enum { SCRATCH = 48 }; /* bytes per element: keys and indices twice, and the index */
     tn_stream_map map;
-    *s = (tni_sorting){.job = job, .args = job->args, .source = job->sources[0], .passes = 1};
+    *s = (tni_sorting){.job = job, .args = job->args, .source = job->sources[0]};
     tn_tensor *v = &s->source.view;
     s->dim = s->args->dim;
     s->n = v->shape[s->dim];
     s->most =
         tni_stream_share(job) / (tni_width(v->dtype) + tni_width(job->out.dtype) + SCRATCH);
-    if (tni_numel(v) == 0)
+    s->temp = tni_numel(v) > 0 && sequences_job(s, &map).box > s->most;
+    if (!s->temp)
         return TN_OK;
-    s->temp = sequences_job(s, &map).box > s->most;
-    if (s->temp) {
-        TRY(sequences_last(v, s->dim));
-        s->dim = v->ndim - 1;
-    }
-    const int64_t box = sequences_job(s, &map).box;
-    const int64_t span = box_span(v, box < s->most ? box : s->most);
-    s->reorder = s->source.file && span < SHORT_SPAN && span < tni_span(v, v->shape);
-    s->passes += s->temp + s->reorder;
+    TRY(sequences_last(v, s->dim));
+    s->dim = v->ndim - 1;
     return TN_OK;
 }
 
-static tn_status sort_facts(tni_sorting *s, tn_stream_facts *facts)
+/* Elements of a box that is read at once. */
+static int64_t sort_box(tni_sorting *s)
 {
-    tn_stream_facts copy;
     tn_stream_map map;
-    tn_stream inner = sequences_job(s, &map);
-    inner.box = inner.box < s->most ? inner.box : s->most;
-    TRY(tn_stream_plan(&inner, facts));
-    facts->way = s->temp ? "temporary file" : facts->way;
-    if (!s->reorder)
-        return TN_OK;
-    const tn_stream first = copy_job(s, &s->source);
-    TRY(tn_stream_plan(&first, &copy));
-    facts->way = "reordered";
-    facts->memory = facts->memory > copy.memory ? facts->memory : copy.memory;
-    facts->shortest_read = copy.shortest_read;
-    return TN_OK;
+    const int64_t box = sequences_job(s, &map).box;
+    return box < s->most ? box : s->most;
+}
+
+/* Boxes need the order in which they are sorted. */
+static void sort_one_read(const tn_stream *job, int64_t *n, int *axes)
+{
+    tni_sorting s;
+    tni_boxes b;
+    tni_box first;
+    const tn_status status = sort_plan(&s, job);
+    ASSERT(status == TN_OK);
+    (void)status;
+    const tn_tensor *v = &s.source.view;
+    tni_boxes_cut(&b, v->ndim, v->shape, sort_box(&s));
+    tni_boxes_get(&b, 0, &first);
+    for (int i = 0, k = 0; i < v->ndim; i++) {
+        const bool last = s.temp && i == v->ndim - 1;
+        k += s.temp && k == s.args->dim; /* which is last */
+        axes[i] = last ? s.args->dim : k++;
+        n[axes[i]] = first.n[i];
+    }
 }
 
 static tn_status sort_run(const tn_stream *job, tn_stream_facts *facts)
 {
     tni_sorting s;
-    tni_temp ordered = {0}, sorted = {0};
+    tni_temp sorted = {0};
+    tn_stream_map map;
     TRY(sort_plan(&s, job));
-    if (facts)
-        return sort_facts(&s, facts);
-    tn_status status = s.reorder ? reorder(&s, &ordered) : TN_OK;
-    if (status == TN_OK)
-        status = s.temp ? sort_by_temp(&s, &sorted) : sort_boxes(&s);
+    if (facts) {
+        tn_stream inner = sequences_job(&s, &map);
+        inner.box = sort_box(&s);
+        TRY(tn_stream_plan(&inner, facts));
+        facts->way = s.temp ? "temporary file" : facts->way;
+        return TN_OK;
+    }
+    const tn_status status = s.temp ? sort_by_temp(&s, &sorted) : sort_boxes(&s);
     tni_temp_close(&sorted);
-    tni_temp_close(&ordered);
     return status;
 }
 
-const tni_recipe tni_stream_sort_row = {"sort", sort_check, NULL,
-                                        NULL,   sort_run,   .own_axes = true};
+const tni_recipe tni_stream_sort_row = {
+    "sort", sort_check, NULL, NULL, sort_run, .one_read = sort_one_read, .own_axes = true};

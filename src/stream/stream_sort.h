@@ -12,25 +12,11 @@ typedef struct tni_sorting {
     int64_t n;               /* elements of a sequence */
     int64_t most;            /* maximum elements that are sorted at once */
     bool temp;               /* the result is sorted into a temporary file */
-    bool reorder;            /* the sequences are first put in order in a temporary file */
-    int pass, passes;        /* for progress */
+    int pass;                /* of two if temp is set, for progress */
 } tni_sorting;
 
 /* Report the progress of the current pass to the job; user is a tni_sorting. */
 tn_status tni_sort_progress(void *user, int64_t done, int64_t total);
-
-/* A tensor in an unnamed temporary file: written sequentially, then read.  Zero-initialised. */
-typedef struct tni_temp {
-    tn_writer *writer;
-    tn_file *file;
-    tn_tensor view;
-} tni_temp;
-
-/* tni_writer_open_scratch chooses the folder of the file. */
-tn_status tni_temp_open(tni_temp *t, const tn_writer *beside, tn_dtype dtype, int ndim,
-                        const int64_t *shape);
-tn_status tni_temp_reopen(tni_temp *t);
-void tni_temp_close(tni_temp *t);
 
 /* Sort the sequences, which are along the last axis and longer than s->most, into `to`, in
  * ascending order; with TN_DESCENDING the caller has reversed them, and indices count from the

@@ -143,5 +143,27 @@ static tn_status take_make(const tn_stream *job, const tni_box *box, const tn_te
     return take_runs(&c, job, out);
 }
 
-const tni_recipe tni_stream_take_row = {"take", take_check, take_scratch, take_make,
-                                        .own_axes = true};
+/* Indices in no order are read one by one, unless a box needs most of the axis. */
+static void take_one_read(const tn_stream *job, int64_t *n, int *axes)
+{
+    const tn_stream_take *x = job->args;
+    const tn_tensor *v = &job->sources[0].view;
+    tni_boxes b;
+    tni_box first;
+    int64_t indices = 1;
+    tni_boxes_cut(&b, job->out.ndim, job->out.shape, tni_stream_schedule(job).elements);
+    tni_boxes_get(&b, 0, &first);
+    for (int k = 0; k < x->index->ndim; k++)
+        indices *= first.n[x->dim + k];
+    const bool most = v->shape[x->dim] <= SLACK * indices;
+    axes[0] = x->dim;
+    for (int i = 0, k = !most; i < v->ndim; i++) {
+        n[i] = first.n[i < x->dim ? i : i + x->index->ndim - 1];
+        if (most || i != x->dim)
+            axes[k++] = i;
+    }
+    n[x->dim] = most ? v->shape[x->dim] : 1;
+}
+
+const tni_recipe tni_stream_take_row = {
+    "take", take_check, take_scratch, take_make, .one_read = take_one_read, .own_axes = true};

@@ -156,7 +156,7 @@ $ tenon explain reduce sum -a 0 w.npy | grep plan | cut -d: -f1
 >   plan    sum f32 (205)
 $ tenon explain sort -a 0 w.npy --max-mem 10k | grep 'recipe\|way'
 >   recipe  sort: 69 boxes of up to 909 elements, the source in order in a temporary file
->   way     reordered: reads of sequences are short: a temporary file has them in order
+>   way     reordered: reads are short: a temporary file has the source in order
 $ tenon explain scan cumsum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 > scan
 >   in      w.npy: f32 (303, 205), 248 kB

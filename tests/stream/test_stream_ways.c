@@ -7,6 +7,8 @@
 
 #include "io_oracle.h"
 
+#include <tenon/index.h>
+#include <tenon/reduce.h>
 #include <tenon/stream.h>
 
 #include "io/queue.h"
@@ -233,23 +235,20 @@ static void test_sort(void **state)
     matrix_free(&m);
 }
 
-/* The sort of a view of a file is that in memory, and its reads are not short. */
-static void check_sort(const tn_tensor *view, const tn_file *f, const tn_tensor *t, int dim,
-                       unsigned flags, int64_t max_mem)
+/* A job whose source is a view of a file gives what it gives in memory, and its reads are not
+ * short. */
+static void check_reordered(tn_stream_recipe recipe, const void *args, const tn_tensor *view,
+                            const tn_file *f, const tn_tensor *want, int64_t max_mem)
 {
     tn_stream_facts facts;
-    tn_tensor want, out;
     const tn_stream_source in = {.file = f, .view = *view};
-    const tn_stream_sort args = {dim, flags, false};
-    tn_stream job = {.recipe = TN_STREAM_SORT,
-                     .args = &args,
+    tn_stream job = {.recipe = recipe,
+                     .args = args,
                      .n = 1,
                      .sources = &in,
                      .max_mem = max_mem,
                      .threads = 1};
-    OK(tn_alloc(&want, t->dtype, t->ndim, t->shape));
-    OK(tn_sort(&want, NULL, t, dim, flags));
-    OK(tn_init(&job.out, NULL, t->dtype, t->ndim, t->shape));
+    OK(tn_init(&job.out, NULL, want->dtype, want->ndim, want->shape));
     OK(tn_stream_plan(&job, &facts));
     assert_string_equal(facts.way, "reordered");
     assert_non_null(strstr(tn_stream_why(&facts), "short"));
@@ -260,20 +259,46 @@ static void check_sort(const tn_tensor *view, const tn_file *f, const tn_tensor 
     tni_sys_hook = hook;
     OK(tn_stream_run(&job));
     use_none();
-    assert_true(calls < tn_numel(t) / 60);
+    assert_true(calls < tn_numel(view) / 60);
     OK(tn_writer_commit(job.writer));
-    check_out(&(matrix){.want = want});
+    check_out(&(matrix){.want = *want});
+}
+
+static void check_sort(const tn_tensor *view, const tn_file *f, const tn_tensor *t, int dim,
+                       unsigned flags, int64_t max_mem)
+{
+    const tn_stream_sort args = {dim, flags, false};
+    tn_tensor want;
+    OK(tn_alloc(&want, t->dtype, t->ndim, t->shape));
+    OK(tn_sort(&want, NULL, t, dim, flags));
+    check_reordered(TN_STREAM_SORT, &args, view, f, &want, max_mem);
     tn_free(&want);
 }
 
-/* Sequences that lie across the rows of a file are put in order first: whole ones, and ones
- * that are merged; in boxes of the result and not. */
-static void test_scattered_sort(void **state)
+/* n indices of axis 0, in no order. */
+static void check_take(const tn_tensor *view, const tn_file *f, const tn_tensor *t, int64_t n)
+{
+    tn_tensor index, want;
+    const tn_stream_take args = {0, &index};
+    OK(tn_alloc(&index, TN_I64, 1, &n));
+    for (int64_t i = 0; i < n; i++)
+        ((int64_t *)index.data)[i] = i * 7 % t->shape[0];
+    OK(tn_alloc(&want, t->dtype, 2, (const int64_t[]){n, t->shape[1]}));
+    OK(tn_take(&want, t, 0, &index));
+    check_reordered(TN_STREAM_TAKE, &args, view, f, &want, 1 << 20);
+    tn_free(&want);
+    tn_free(&index);
+}
+
+/* What lies across the rows of a file is put in order first: sequences to sort, whole ones and
+ * ones that are merged, in boxes of the result and not; rows to scan; indices to take. */
+static void test_reordered(void **state)
 {
     (void)state;
     static const int64_t memories[] = {1, 9 << 20};
+    const tn_stream_scan scan = {TN_SCAN_MAX, 0};
     matrix m;
-    tn_tensor places;
+    tn_tensor places, want;
     matrix_make(&m, TN_U32, 2, (int64_t[]){2000, 1500}, (int[]){1, 0});
     OK(tn_file_places(m.f, 0, &places));
     for (int k = 0; k < 2; k++)
@@ -281,6 +306,12 @@ static void test_scattered_sort(void **state)
             check_sort(&places, m.f, &m.t, 0, flags, memories[k]);
             check_sort(&m.view, m.f, &m.want, 1, flags, memories[k]);
         }
+    check_take(&m.view, m.f, &m.want, 500);
+    check_take(&m.view, m.f, &m.want, 1500);
+    OK(tn_alloc(&want, TN_U32, 2, m.view.shape));
+    OK(tn_scan(TN_SCAN_MAX, &want, &m.want, 0));
+    check_reordered(TN_STREAM_SCAN, &scan, &m.view, m.f, &want, 1);
+    tn_free(&want);
     matrix_free(&m);
 }
 
@@ -453,11 +484,11 @@ static void test_tidy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ways),           cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_two_pass),       cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_faults),         cmocka_unit_test(test_reserve),
-        cmocka_unit_test(test_tidy),           cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_scattered_sort),
+        cmocka_unit_test(test_ways),      cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_two_pass),  cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_faults),    cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_tidy),      cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_reordered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
