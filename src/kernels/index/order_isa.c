@@ -73,7 +73,7 @@ static void bins_of(int64_t *bin, const double *x, int64_t n, double low, double
     }
 const tni_order_kernels TNI_TABLE(order) = {
     .elements = {ELEMENTS(8, .words32 = words328), ELEMENTS(16, .words32 = words3216),
-                 ELEMENTS(32), ELEMENTS(64)},
+                 ELEMENTS(32, .words32 = NULL), ELEMENTS(64, .words32 = NULL)},
     .words = {WORDS(32), WORDS(64)},
     .bins = bins_of,
 };
