@@ -122,7 +122,7 @@ typedef double group __attribute__((vector_size(64)));
 #include "scan_wide.h"
 #define SUMS_F16                                                                               \
     {                                                                                          \
-        NULL                                                                                   \
+        .line = NULL                                                                           \
     }
 #define SUMS_BF16                                                                              \
     {                                                                                          \
@@ -134,7 +134,7 @@ typedef double group __attribute__((vector_size(64)));
     }
 #define SUMS_F64                                                                               \
     {                                                                                          \
-        NULL                                                                                   \
+        .line = NULL                                                                           \
     }
 #endif
 
