@@ -175,10 +175,10 @@ int64_t tni_stream_tiles_box(const tni_stream_tiles *t)
 
 /* The number of steps along axis o, for each of which sources without this axis are used
  * again. */
-static double steps_along(const tni_stream_tiles *t, int o)
+static int64_t steps_along(const tni_stream_tiles *t, int o)
 {
     const int64_t each = o < t->along ? 1 : o == t->along ? t->box * t->tile[o] : t->tile[o];
-    return t->extent[o] ? (double)((t->extent[o] - 1) / each + 1) : 0;
+    return tni_ceil_div(t->extent[o], each);
 }
 
 double tni_stream_tiles_work(const tni_stream_tiles *t, int k)
@@ -188,7 +188,7 @@ double tni_stream_tiles_work(const tni_stream_tiles *t, int k)
         bool has = false;
         for (int i = 0; i < t->src[k]->ndim; i++)
             has |= t->of[k][i] == o;
-        bytes *= has ? 1 : steps_along(t, o);
+        bytes *= has ? 1 : (double)steps_along(t, o);
     }
     return bytes;
 }
