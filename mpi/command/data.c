@@ -27,7 +27,12 @@ tn_status of_input(const job *j, tn_status status)
     char text[1024];
     if (status == TN_OK)
         return TN_OK;
-    snprintf(text, sizeof text, "%.400s: %.500s", j->in, tn_error());
+    const char *why = tn_error();
+    const size_t call = strspn(why, "abcdefghijklmnopqrstuvwxyz_");
+    if (call && why[call] == ':')
+        snprintf(text, sizeof text, "%.400s: %s%.500s", j->in, j->a->word, why + call);
+    else
+        snprintf(text, sizeof text, "%.400s: %.500s", j->in, why);
     return tn_set_error(status, text);
 }
 
