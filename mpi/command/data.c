@@ -101,7 +101,7 @@ static int permute_axes(job *j)
     tn_tensor view;
     char text[80];
     int n;
-    TRY(parse_axes("permute", j->a->operands[0], j->view.ndim, j->axes, &n));
+    TRY(parse_axes("AXES", j->a->operands[0], j->view.ndim, j->axes, &n));
     snprintf(text, sizeof text, "permute: got %d axes for a %d-d tensor", n, j->view.ndim);
     LIB(of_input(j, n == j->view.ndim ? tn_permute(&view, &j->view, j->axes)
                                       : tn_set_error(TN_EARG, text)));

@@ -112,7 +112,7 @@ static int print(const args *a, const sample *s, const tn_dist *dst, const tn_di
 static int explain_axes(const char *text, int ndim, int *axes)
 {
     int n, times[TN_MAX_NDIM + 1] = {0};
-    TRY(parse_axes("permute", text, ndim, axes, &n));
+    TRY(parse_axes("AXES", text, ndim, axes, &n));
     for (int i = 0; i < n; i++)
         if (axes[i] < 0 || axes[i] >= ndim || times[axes[i]]++)
             return fail("permute \"%s\": expected each axis of 0 to %d once", text, ndim - 1);

@@ -13,8 +13,10 @@ int parse_numbers(const char *what, const char *text, int most, int64_t *out, in
         char *end;
         errno = 0;
         long long x = strtoll(s, &end, 10);
-        if (end == s || errno || *n == most || (*end && *end != ','))
-            return usage("%s takes integers separated by commas, got \"%s\"", what, text);
+        if (end == s || errno || (*end && *end != ','))
+            return usage("%s: got \"%s\", expected integers separated by commas", what, text);
+        if (*n == most)
+            return usage("%s: got \"%s\", expected at most %d integers", what, text, most);
         out[(*n)++] = x;
         s = *end ? end + 1 : end;
     }

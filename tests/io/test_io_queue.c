@@ -277,7 +277,8 @@ static void no_memory_and_no_threads(void **state)
     assert_int_equal(tni_queue_open(&q, true), TN_ENOMEM);
     assert_string_equal(
         tn_error(), "stream: cannot queue reads: neither io_uring nor threads are available");
-    tni_queue_prefer = "threads";
+    tni_queue_prefer = "threads"; /* which the caller does not allow */
+    assert_int_equal(tni_queue_open(&q, false), TN_ENOMEM);
     threads_left = 0;
     assert_int_equal(tni_queue_open(&q, true), TN_ENOMEM);
     threads_left = 3; /* fewer do as well */
