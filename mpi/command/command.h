@@ -68,8 +68,8 @@ typedef struct job {
 /* Agree on one exit code; the lowest rank that failed prints the reason. */
 int agree(int code);
 
-/* Prefix the message of a failure that concerns the input with its name; as in tenon, the name of
- * the call is replaced by that of the command. */
+/* Prefix the message of a failure that concerns the input with its name; as in tenon, the name
+ * of the call is replaced by that of the command. */
 tn_status of_input(const job *j, tn_status status);
 
 /* Rank 0 creates OUT; it commits it or, if code is a failure, aborts it. */
